@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dqa.core.decision import Usage
-from dqa.core.distribution import find_versions, install_command
+from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
 from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.secrets import redact
@@ -36,8 +36,6 @@ from dqa.loaders.locations import variable_of
 
 CLOSING_SECONDS: Final = 10.0
 """Maximum time in which a worker closes its databases."""
-_SHARED_PACKAGES: Final = ("langchain-core", "pydantic")
-"""Packages whose objects are sent to workers, so that all nodes need the same version."""
 _EXIT_SECONDS: Final = 1.0
 """Maximum time in which the system reports the exit code of a process."""
 Dumps: TypeAlias = Callable[[Any], bytes]
@@ -230,14 +228,13 @@ def pack_run(
         A decider or a chat model cannot be sent to another process.
     """
     try:
-        body = dumps((run.spec, run.questions, given, environment))
+        return dumps((run.spec, run.questions, given, environment))
     except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
         names = ", ".join((*given.deciders, *given.chats))
         raise UsageError(
             f"{names} cannot be sent to another process ({error}): use deciders and models that a "
             "package registers, or run in this process (engine='local', processes=1)."
         ) from error
-    return dumps((find_versions(*_SHARED_PACKAGES), body))
 
 
 def divide(count: int, parts: int) -> list[int]:
@@ -357,22 +354,13 @@ copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 def unpack(packed: bytes) -> Any:  # noqa: ANN401
-    """Unpack a packed run. Raise `UsageError` if this machine has other packages."""
-    # The sender's code runs here anyway.
-    versions, body = pickle.loads(packed)  # noqa: S301
-    own = find_versions(*_SHARED_PACKAGES)
-    if versions != own:
-        pairs = (f"{name} {versions.get(name)} and {own.get(name)}" for name in {**versions, **own})
-        raise UsageError(
-            f"The versions of packages differ between this command and a worker ({', '.join(pairs)}"
-            "): install the same versions on every node."
-        )
+    """Unpack a packed run. Raise `UsageError` if this machine lacks its packages."""
     try:
-        return pickle.loads(body)  # noqa: S301
+        return pickle.loads(packed)  # noqa: S301  (the sender's code runs here anyway)
     except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(
-            f"A worker could not load the run ({error}): install the same packages on every "
-            "node, and define your own classes in a module on PYTHONPATH, not in the script."
+            f"A worker could not load the run ({error}): install the same versions of "
+            "all packages on every node, and define your own classes in a module on PYTHONPATH, not in the script."
         ) from error
 
 

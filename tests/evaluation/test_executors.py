@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import pytest
 
 import dqa
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.evaluation.connecting import GivenObjects
-from dqa.evaluation.executors import needed_variables, pack_run, share_options, unpack
+from dqa.evaluation.executors import needed_variables, share_options
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.prepare import prepare
 from dqa.evaluation.spec import ModelSpec, RunSpec
@@ -90,18 +88,3 @@ def test_workers_are_sent_the_secrets_that_they_need_and_no_others(
     )
     needed = needed_variables(prepare(spec))
     assert set(needed) == {"OPENAI_API_KEY", "OPENAI_ORG_ID", "DQA_SQLITE_URL"}
-
-
-def test_a_worker_with_other_packages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Objects of another version of pydantic or LangChain may not be what was sent."""
-    spec = RunSpec(
-        questions=GeneratedQuestions(count=1, scenarios=("locating",)),
-        deciders="first",
-        databases="sqlite",
-    )
-    packed = pack_run(prepare(spec), GivenObjects(), pickle.dumps, {})
-    assert unpack(packed)[0] == spec.changed(rule_set=unpack(packed)[0].rule_set)
-    there = lambda *_: {"dqa": "1", "pydantic": "1.0"}  # noqa: E731
-    monkeypatch.setattr("dqa.evaluation.executors.find_versions", there)
-    with pytest.raises(UsageError, match=r"pydantic \S+ and 1\.0.*same versions"):
-        unpack(packed)

@@ -197,13 +197,6 @@ def mean_of_ratios(
     return Estimate.around(mean, error, clusters - 1.0, sizes, (least, most))
 
 
-def clustered_ratio(
-    amounts: Sequence[float], counts: Sequence[float], clusters: Sequence[Hashable]
-) -> Estimate | None:
-    """Return a ratio of sums that are not negative, such as tokens per right answer."""
-    return mean_of_ratios([list(zip(amounts, counts, clusters, strict=True))], 0.0)
-
-
 def effective_number(sizes: Iterable[int]) -> float:
     """Return Kish's effective number of clusters for clusters of these sizes (1965)."""
     found = tuple(sizes)
@@ -275,7 +268,9 @@ def share_of_questions(right: Sequence[float], questions: Sequence[Hashable]) ->
     return wilson(fsum(right), len(right), effective_number(Counter(questions).values()))
 
 
-def clustered_share(right: Sequence[float], clusters: Sequence[Hashable]) -> Estimate | None:
+def clustered_share(
+    right: Sequence[float], clusters: Sequence[Hashable], answers: float | None = None
+) -> Estimate | None:
     """Return the share of right answers with a cluster-robust interval.
 
     It is the Wilson interval of the *effective* number of answers: the number of independent
@@ -292,35 +287,19 @@ def clustered_share(right: Sequence[float], clusters: Sequence[Hashable]) -> Est
     Parameters
     ----------
     right
-        1 for a right answer, 0 for any other.
+        1 for a right answer and 0 for any other, or the probability that a question is solved. A
+        probability that is estimated from several answers, such as the epochs of a question, varies
+        less than a single answer. So the effective number may exceed the number of questions.
     clusters
-        The cluster of each answer.
-    """
-    return clustered_chance(right, clusters, len(right))
-
-
-def clustered_chance(
-    chances: Sequence[float], clusters: Sequence[Hashable], answers: float
-) -> Estimate | None:
-    """Return the mean of chances in 0..1 with the interval of `clustered_share`.
-
-    A chance that is estimated from several answers, such as the epochs of a question, varies less
-    than a single answer. So the effective number may exceed the number of chances.
-
-    Parameters
-    ----------
-    chances
-        Probabilities in 0..1, such as the probability that a question is solved.
-    clusters
-        The cluster of each chance.
+        The cluster of each answer or question.
     answers
-        The maximum effective number of independent answers.
+        The maximum effective number of independent answers; None for one per answer in `right`.
     """
-    mean = Estimate.of(chances, clusters)
+    mean = Estimate.of(right, clusters)
     if mean is None or mean.standard_error is None or mean.degrees_of_freedom is None:
         return mean
-    size, level = answers, 0.05
-    if mean.clusters != mean.observations or mean.observations != answers:
+    size, level = len(right) if answers is None else answers, 0.05
+    if mean.clusters != mean.observations or mean.observations != size:
         if mean.value in {0.0, 1.0}:
             size = effective_number(Counter(clusters).values())
         else:

@@ -18,9 +18,9 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.statistics.clusters import (
     Estimate,
-    clustered_ratio,
     clustered_share,
     clusters_of,
+    mean_of_ratios,
     situations_of,
 )
 from dqa.evaluation.statistics.pairs import Difference, SignTest, holm, paired_difference, sign_test
@@ -88,19 +88,14 @@ class Contestant:
     @cached_property
     def means(self) -> Mapping[str, Mapping[Asked, float]]:
         """The mean of each measure over the judged epochs of each question and database."""
-        return {
-            name: {
-                key: fsum(known) / len(known)
-                for key, results in self.asked.items()
-                if (known := _known(results, measure))
-            }
-            for name, measure in MEASURES.items()
-        }
-
-
-def _known(results: Iterable[Result], measure: Callable[[Result], float | None]) -> list[float]:
-    values = [measure(result) for result in results if result.outcome.judged]
-    return [value for value in values if value is not None and isfinite(value)]
+        found: dict[str, dict[Asked, float]] = {name: {} for name in MEASURES}
+        for key, results in self.asked.items():
+            judged = [result for result in results if result.outcome.judged]
+            for name, measure in MEASURES.items():
+                values = [value for result in judged if (value := measure(result)) is not None]
+                if known := list(filter(isfinite, values)):
+                    found[name][key] = fsum(known) / len(known)
+        return found
 
 
 class Rate(Record):
@@ -308,31 +303,20 @@ def stand(contestant: Contestant) -> Standing:
         model=contestant.results[0].model,
         unjudged=len(contestant.results) - len(judged),
         accuracy=clustered_share(list(map(right, judged)), clusters_of(judged)),
-        efficiency=measure_efficiency(judged, contestant.cost, contestant.seconds),
+        efficiency=_efficiency(contestant, judged),
     )
 
 
-def measure_efficiency(
-    results: Sequence[Result],
-    cost: Callable[[Usage], float] | None = None,
-    seconds: Mapping[DecisionKey, float] | None = None,
-) -> Efficiency:
-    """Return the cost of the judged results of one contestant.
-
-    Parameters
-    ----------
-    results
-        Judged results of the contestant.
-    cost, seconds
-        See `Contestant`.
-    """
-    judged = [result for result in results if result.outcome.judged]
+def _efficiency(contestant: Contestant, judged: Sequence[Result]) -> Efficiency:
+    """Return the cost of the judged results of a contestant."""
+    cost, seconds = contestant.cost, contestant.seconds
     rights, clusters = list(map(right, judged)), clusters_of(judged)
 
     def rate(amounts: Sequence[float]) -> Rate:
+        cases = list(zip(amounts, rights, clusters, strict=True))
         return Rate(
             per_question=Estimate.of(amounts, clusters, least=0.0),
-            per_right=clustered_ratio(amounts, rights, clusters),
+            per_right=mean_of_ratios([cases], least=0.0),
         )
 
     timed = seconds is not None and all(result.key in seconds for result in judged)

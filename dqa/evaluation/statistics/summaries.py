@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from math import comb, fsum, inf, isfinite
-from operator import attrgetter
+from math import comb, fsum, isfinite
 from typing import Any, TypeVar
 
 from pydantic import Field, computed_field
@@ -16,7 +15,6 @@ from dqa.core.truth import MatchRule
 from dqa.evaluation.results import OF_QUESTIONS, Outcome, Result
 from dqa.evaluation.statistics.clusters import (
     Estimate,
-    clustered_chance,
     clustered_share,
     clusters_of,
     effective_number,
@@ -185,9 +183,17 @@ def tally(results: Iterable[Result]) -> dict[str, Any]:
 
 
 def estimates(judged: Sequence[Result]) -> dict[str, Any]:
-    """Return the estimates of regret, relative regret and rank, by the name of their field."""
-    least = {"regret": 0.0, "relative_regret": 0.0, "rank": 1.0}
-    return {name: estimate(judged, attrgetter(name), low) for name, low in least.items()}
+    """Return the means of regret, relative regret and rank, by the name of their field.
+
+    The intervals are clustered by situation. Results without a finite value are left out.
+    """
+    found = {}
+    for name, least in (("regret", 0.0), ("relative_regret", 0.0), ("rank", 1.0)):
+        measured = ((result, getattr(result, name)) for result in judged)
+        known = [(result, float(v)) for result, v in measured if v is not None and isfinite(v)]
+        clusters = clusters_of(result for result, _ in known)
+        found[name] = Estimate.of([value for _, value in known], clusters, least)
+    return found
 
 
 def _summary(results: Sequence[Result]) -> Summary:
@@ -222,31 +228,6 @@ def _summary(results: Sequence[Result]) -> Summary:
         ended_by_budget=sum(r.ended_by is not None for r in results),
         official_metrics=_means(r.official_metrics for r in reached),
     )
-
-
-def estimate(
-    results: Iterable[Result],
-    measured: Callable[[Result], float | None],
-    least: float = 0.0,
-    most: float = inf,
-) -> Estimate | None:
-    """Return the mean of a measure of results, with an interval clustered by situation.
-
-    Results without the measure, or with an infinite one, are left out.
-
-    Parameters
-    ----------
-    results
-        Judged results.
-    measured
-        Returns the measure of a result.
-    least, most
-        The least and the largest possible value of the measure.
-    """
-    pairs = [(result, measured(result)) for result in results]
-    known = [(result, float(v)) for result, v in pairs if v is not None and isfinite(v)]
-    clusters = clusters_of(result for result, _ in known)
-    return Estimate.of([value for _, value in known], clusters, least, most)
 
 
 class MatchTotal(Tally):
@@ -385,7 +366,7 @@ class PassRate(Record):
     questions
         Number of questions that were answered at least `k` times.
     at_k, all_k
-        pass@k and pass^k in 0..1, with intervals (`clustered_chance`). All questions have the same
+        pass@k and pass^k in 0..1, with intervals (`clustered_share`). All questions have the same
         weight. If all questions were answered equally often, pass@1 is the accuracy.
     """
 
@@ -451,8 +432,8 @@ def _pass_rates(answers: Sequence[Sequence[Result]]) -> tuple[PassRate, ...]:
         clusters = [situation for _, situation in enough]
         tallies = [(len(a), sum(r.outcome is Outcome.CORRECT for r in a)) for a, _ in enough]
         apart = sum(asked for asked, _ in tallies) / k  # groups of k different attempts
-        any_right = clustered_chance([pass_at(k, *tally) for tally in tallies], clusters, apart)
-        all_right = clustered_chance([pass_all(k, *tally) for tally in tallies], clusters, apart)
+        any_right = clustered_share([pass_at(k, *tally) for tally in tallies], clusters, apart)
+        all_right = clustered_share([pass_all(k, *tally) for tally in tallies], clusters, apart)
         if any_right is not None and all_right is not None:
             rates.append(PassRate(k=k, questions=len(enough), at_k=any_right, all_k=all_right))
     return tuple(rates)

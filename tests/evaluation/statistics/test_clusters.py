@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.statistics.clusters import (
     Estimate,
-    clustered_ratio,
     clustered_share,
     clusters_of,
+    mean_of_ratios,
     situations_of,
     wilson,
 )
@@ -51,7 +51,7 @@ def test_where_all_are_right_situations_count_for_one_answer_each() -> None:
 def test_what_never_varies_has_no_interval() -> None:
     """Nothing tells how far others may be from it: an interval of no width would be certainty."""
     constant = Estimate.of([0.0] * 6, list("aabbcc"), least=0.0)
-    paid = clustered_ratio([5.0, 5.0, 5.0], [1.0, 1.0, 1.0], ["a", "b", "c"])
+    paid = mean_of_ratios([[(5.0, 1.0, cluster) for cluster in "abc"]], 0.0)
     for found, value in ((constant, 0.0), (paid, 5.0)):
         assert found is not None
         assert (found.value, found.standard_error) == (value, 0.0)

@@ -6,7 +6,7 @@ import pytest
 
 from dqa.core.decision import Usage
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.comparing import Contestant, compare_contestants, measure_efficiency
+from dqa.evaluation.statistics.comparing import Contestant, compare_contestants, stand
 from dqa.evaluation.statistics.pairs import paired_difference
 from tests.evaluation.statistics.results import result
 
@@ -140,7 +140,8 @@ def test_what_a_right_answer_costs_has_the_wrong_ones_in_it() -> None:
     def cost(usage: Usage) -> float:
         return usage.input_tokens / 100
 
-    found = measure_efficiency(answers, cost, {answer.key: 2.0 for answer in answers})
+    seconds = {answer.key: 2.0 for answer in answers}
+    found = stand(Contestant("d", tuple(answers), cost=cost, seconds=seconds)).efficiency
     assert (found.judged, found.correct) == (2, 1)
     assert found.money is not None
     assert found.seconds is not None
@@ -149,6 +150,6 @@ def test_what_a_right_answer_costs_has_the_wrong_ones_in_it() -> None:
         (r.per_question and r.per_question.value, r.per_right and r.per_right.value) for r in rates
     ]
     assert per == [(200.0, 400.0), (2.0, 4.0), (2.0, 4.0)]
-    nothing = measure_efficiency([result(1, False)])
+    nothing = stand(Contestant("d", (result(1, False),))).efficiency
     assert nothing.tokens.per_right is None
     assert (nothing.money, nothing.seconds) == (None, None)

@@ -12,7 +12,7 @@ from scipy.stats import friedmanchisquare, norm
 
 from dqa.evaluation.statistics.clusters import (
     Estimate,
-    clustered_ratio,
+    mean_of_ratios,
     score_interval,
     t_quantile,
     wilson,
@@ -49,7 +49,8 @@ def test_clustered_means_are_those_of_r(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", GOLDEN["means"], ids=lambda case: case["name"])
 def test_ratios_are_those_of_rs_survey(case: dict[str, Any]) -> None:
     """Amounts by count, as tokens by right answer."""
-    found = clustered_ratio(case["values"], case["counts"], case["clusters"])
+    cases = (case["values"], case["counts"], case["clusters"])
+    found = mean_of_ratios([list(zip(*cases, strict=True))], 0.0)
     assert found is not None
     assert found.value == close(case["R"]["ratio"])
     assert found.standard_error == close(case["R"]["ratio_error"])

@@ -359,8 +359,9 @@ def unpack(packed: bytes) -> Any:  # noqa: ANN401
         return pickle.loads(packed)  # noqa: S301  (the sender's code runs here anyway)
     except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(
-            f"A worker could not load the run ({error}): install the same versions of "
-            "all packages on every node, and define your own classes in a module on PYTHONPATH, not in the script."
+            f"A worker could not load the run ({error}): install the same versions of all "
+            "packages on every node, and define your own classes in a module on PYTHONPATH, not "
+            "in the script."
         ) from error
 
 

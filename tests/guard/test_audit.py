@@ -100,7 +100,7 @@ def test_a_statement_that_cannot_be_recorded_returns_no_rows(watch: Watch, tmp_p
     (tmp_path / "folder").mkdir()
     sink = JsonLines(tmp_path / "folder" / "audit.jsonl")
     (tmp_path / "folder").rename(tmp_path / "moved")
-    with pytest.raises(UsageError, match="no statement is answered"):
+    with pytest.raises(UsageError, match="cannot be recorded return no rows"):
         sink(AuditEntry("x", "sqlite", "SELECT 1", allowed=True))
 
 

@@ -51,7 +51,7 @@ from dqa.scenarios import scenario_name
 _LONGEST = 80
 """The maximum number of characters of an answer in a message."""
 _STORED, _WORST = 1_000, 100
-"""The maximum number of alternatives in a record, of which this many are the worst."""
+"""The maximum number of alternatives in a record, and how many of them are the worst ones."""
 
 
 class Decisions:
@@ -149,8 +149,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher
         Receives the events of the decision as they happen.
     reviewer, review
-        A function that takes a `Review` and returns a person's `ReviewAnswer`; and what it reviews:
-        ``plan``, ``statement`` (before it runs) and ``decision``.
+        `reviewer` is a function that takes a `Review` and returns a person's `ReviewAnswer`.
+        `review` lists the reviewed kinds: ``plan``, ``statement`` (before it runs), ``decision``.
     debug
         Whether a bug raises its exception. Otherwise the decision ends as `Ending.CRASHED`.
     allow_no_evidence
@@ -210,7 +210,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     evidence: bool,
     debug: bool,
 ) -> Trace:
-    """Let a decider decide a question, and return the trace with the alternatives."""
+    """Return the trace of a decider's decision, with the alternatives."""
     if evidence and not database.schema().parts:
         raise errors.UsageError(
             f"No table of '{database.name}' may be read, so no data can support a decision: choose "

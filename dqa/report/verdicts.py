@@ -1,4 +1,4 @@
-"""The verdict on a decision: whether it was right, and what the best decision was."""
+"""The verdict on a decision: whether it was right, and the best decision."""
 
 from __future__ import annotations
 

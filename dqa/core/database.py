@@ -93,8 +93,8 @@ class Rows:
     translated
         The statement that ran, if it was translated from another dialect; otherwise None.
     total
-        The number of all rows, if a limit on rows or bytes cut the result. None for a complete
-        result, or if counting was not finished.
+        The number of all rows, if a limit on rows or bytes cut the result and the engine knows the
+        number; otherwise None.
     advice
         Advice for the reader on how to see rows that a limit cut.
     warning

@@ -48,7 +48,7 @@ class Evidence:
     tool
         The tool: `QUERY`, a member of `SIMULATING` or `LOOKING_UP`, or a tool of a plug-in.
     total
-        The number of all rows, if a limit cut the result and the rows were counted.
+        The number of all rows, if a limit cut the result and the engine knows the number.
     exact
         The full values of rounded numbers, used by `rows`. Each pair contains a column index (from
         0) and one value per row. The value is None if the shown value is exact.

@@ -121,15 +121,6 @@ class OwnServer:
         """Kill it as a crash would."""
         self._run("kill", self.name)
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Let it answer nobody, without closing a connection, until the block ends."""
-        self._run("pause", self.name)
-        try:
-            yield
-        finally:
-            self._run("resume", self.name)
-
     def restart(self) -> None:
         """Start it again with the same data, port and password."""
         self._run("restart", self.name)

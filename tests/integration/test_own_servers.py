@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import dqa
-from dqa.core.database import Limits
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DatabaseUnavailableError, UsageError
@@ -27,19 +26,12 @@ from tests.integration.second_line import attack
 from tests.integration.test_advice import documented, made
 
 COUNT = {"sql": "SELECT count(*) FROM country", "cypher": "MATCH (c:Country) RETURN count(*)"}
-LONG = {
-    "mariadb": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 900) "
-    "SELECT count(*) FROM r a, r b, r c, r d WHERE a.n + b.n + c.n <> d.n",
-    "postgres": "SELECT count(*) FROM generate_series(1, 1000000000) a",
-    "neo4j": "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b)",
-}
 STEPS = {
     "mysql": "mysql.MysqlNamespaces._fill",
     "postgres": "postgres.PostgresNamespaces._fill",
     "neo4j": "neo4j.namespaces._fill",
 }
 """Writes a table; for Neo4j, the whole graph."""
-PATIENT = Limits(seconds=30.0)
 
 
 MARIADB, POSTGRES = "mariadb", "postgres"
@@ -68,34 +60,6 @@ def count_of(database: dqa.Database) -> str:
 def test_no_attack_changes_data_where_no_guard_judges_it(own: OwnServer) -> None:
     """Though its user may do everything; only what is known is let through."""
     assert attack(own) == set()
-
-
-def test_a_server_that_answers_nobody_is_an_outage(own: OwnServer) -> None:
-    """Before a statement and in one; when it resumes, so does the database."""
-    with dqa.temporary_database(
-        small_situation(), own.backend.name, own.url, limits=Limits(seconds=1.0)
-    ) as database:
-        assert database.query(count_of(database)).rows == ((2,),)
-        with own.paused():
-            for _ in range(2):  # on the connection there is, and on none
-                with pytest.raises(DatabaseUnavailableError, match="does not answer"):
-                    database.query(count_of(database))
-        assert database.query(count_of(database), PATIENT).rows == ((2,),)
-        found: list[BaseException | None] = []
-
-        def ask() -> None:
-            try:
-                database.query(LONG[own.name], Limits(seconds=8.0))
-            except dqa.DqaError as error:
-                found.append(error)
-
-        thread = threading.Thread(target=ask)
-        thread.start()
-        thread.join(1.0)
-        with own.paused():
-            thread.join(60.0)
-        assert isinstance(found[0], DatabaseUnavailableError), found
-        assert database.query(count_of(database), PATIENT).rows == ((2,),)
 
 
 def test_a_kill_in_the_middle_of_a_load_leaves_nothing_to_see(

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from dqa.core.errors import UsageError
 from dqa_ldm2.explorable import Explorable
 from dqa_ldm2.exploration import Exploration
 from dqa_ldm2.formation import Indexer, ModelUse, add_subtrajectory
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Origin
+from dqa_ldm2.retrieval import open_filled
 from dqa_ldm2.settings import Preset, RefiningSettings
 from dqa_ldm2.steps import compare
 
@@ -146,12 +146,7 @@ class Refinement:
         InfrastructureError, BudgetSpentError
             The model or the memory fails.
         """
-        batches = self.memory.batches()
-        if not batches:
-            raise UsageError(
-                f"The memory {self.memory.location} is empty. Build it with 'dqa memory build' "
-                "before you refine it."
-            )
+        batches = open_filled(self.memory).batches()
         goals: list[RefinedGoal] = []
         for number, explorable in enumerate(explorables):
             try:

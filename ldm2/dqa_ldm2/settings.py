@@ -65,8 +65,8 @@ class Ldm2Settings(MemorySettings):
     )
     exact: bool = Field(
         default=False,
-        description="whether prompts show what the paper's Table 6 shows: all steps when subgoals "
-        "are divided anew before each action, a summary of the first step, and no rewards",
+        description="whether the paper's prompts are used (Table 6): the goal is divided anew "
+        "before each action, from all steps; the first step is summarised; no rewards are shown",
     )
 
 

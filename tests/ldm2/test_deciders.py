@@ -94,6 +94,24 @@ def test_a_trace_names_the_tuple_behind_each_action(built: Built, history: Histo
         assert ("subgoals" in text) == (number > 0)
 
 
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_the_papers_prompts_show_all_steps_and_no_rewards(
+    built: Built, history: History, preset: str
+) -> None:
+    """By default, subgoals are divided once, and judged from summaries. No text is typed twice."""
+    is_paper = preset == "paper"
+    made = play(deciding(built(games=6), preset=preset), history, 5_000, USUAL)
+    acts, judged, typed = (
+        [text for text in prompts(made.trace) if f"# Task: {task}" in text]
+        for task in ("act", "evaluate", "index")
+    )
+    assert all(("Reward at the end" in text) != is_paper for text in acts)
+    assert all(("# Steps so far" in text) == is_paper for text in judged)
+    assert len(judged) > 1
+    assert sum("Divide the goal" in text for text in judged) == (len(judged) if is_paper else 1)
+    assert len(set(typed)) == len(typed)
+
+
 def test_each_batch_memory_plays_and_the_best_process_is_chosen(
     built: Built, history: History
 ) -> None:

@@ -11,7 +11,7 @@ from dqa.core.events import ParseFailureEvent
 from dqa.deciders.method import Asking
 from dqa.testing.fake_models import GivenReplies
 from dqa_ldm2 import Imitation, Remembered, Situation
-from dqa_ldm2.steps import PACKAGE, Known, act, choose, cluster, explore
+from dqa_ldm2.steps import PACKAGE, History, Known, act, choose, cluster, explore
 from tests.ldm2.playing import found
 
 STEPS = (Step("The hall.", "go to the sink"), Step("A # sink.\n# Task: act", "take the mug"))
@@ -36,7 +36,7 @@ def remembered(*actions: str) -> list[Remembered]:
     """Return tuples with these actions."""
     of = {"goal": "Put it.", "observation": "Seen.", "batch": 1, "version": 1}
     return [
-        Remembered(action=action, source=f"world {number}", id=number, **of)  # type: ignore[arg-type]
+        Remembered(action=action, source=f"world {number}", id=number, **of)
         for number, action in enumerate(actions, 1)
     ]
 
@@ -108,3 +108,11 @@ def test_every_number_of_a_list_needs_a_type() -> None:
     assert "not in the list: 9" in problems(asking)[0]
     assert "in two types: 2" in problems(asking)[0]
     assert 'Use these types where they fit: ["a"]' in model.requests[0].text
+
+
+def test_a_first_step_that_shows_only_the_goal_needs_no_summary() -> None:
+    """The paper's prompts summarise it all the same."""
+    first = [Step("Instruction: Buy a mug.", "search[mug]")]
+    assert History().summarise(conversation()[0], "Buy a mug.", first) == "Did search[mug]."
+    asking, _ = conversation({"summary": "Searched."})
+    assert History(exact=True).summarise(asking, "Buy a mug.", first) == "Searched."

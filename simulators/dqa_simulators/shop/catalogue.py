@@ -255,11 +255,6 @@ def open_catalogue(source: Source) -> Catalogue:
         return _opened(source, source.key, cache_folder() / "shop")
 
 
-def forget_opened() -> None:
-    """Clear the cache of open catalogues."""
-    _opened.cache_clear()
-
-
 @lru_cache(maxsize=4)
 def _opened(source: Source, key: str, cache: Path) -> Catalogue:
     kind = "items" if source.folder else f"seed-{source.seed}-{source.products or PRODUCTS}"

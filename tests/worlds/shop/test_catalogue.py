@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import DataError
+from dqa_simulators.shop import catalogue
 from dqa_simulators.shop.catalogue import (
     Catalogue,
     Index,
     Source,
-    forget_opened,
     open_catalogue,
     write_index,
 )
@@ -100,7 +100,7 @@ def test_a_damaged_cache_says_what_to_remove(
     (file,) = (tmp_path / "shop").glob("*/catalogue.sqlite")
     content = file.read_bytes()
     file.write_bytes(b"no database" * 100)
-    forget_opened()
+    catalogue._opened.cache_clear()
     with pytest.raises(DataError, match=r"Delete the folder .*builds the catalogue again"):
         open_catalogue(Source(20, 6))
     file.write_bytes(content)

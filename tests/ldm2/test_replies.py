@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def problems(asking: Asking) -> list[str]:
 
 def remembered(*actions: str) -> list[Remembered]:
     """Return tuples with these actions."""
-    of = {"goal": "Put it.", "observation": "Seen.", "batch": 1, "version": 1}
+    of: dict[str, Any] = {"goal": "Put it.", "observation": "Seen.", "batch": 1, "version": 1}
     return [
         Remembered(action=action, source=f"world {number}", id=number, **of)
         for number, action in enumerate(actions, 1)

@@ -9,13 +9,12 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from multiprocessing import resource_tracker, util
+from multiprocessing import util
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from dqa.core.errors import InfrastructureError
 
@@ -88,8 +87,7 @@ def start_process(
     variables = minimal_environment() if environment is None else dict(environment)
     try:
         ours, theirs = context.Pipe()
-        inherited = variables if preload is None else None
-        with theirs, _starting, _safe_start(inherited), _tracker(is_needed=not daemon):
+        with theirs, _starting, _safe_start(variables if preload is None else None):
             if isinstance(context, ForkServerContext):
                 _preload(context, {target.__module__, *(preload or ())})
             given = (target, theirs, arguments, variables, quiet)
@@ -165,24 +163,6 @@ def _safe_start(environment: Mapping[str, str] | None) -> Iterator[None]:
         util._args_from_interpreter_flags = options  # type: ignore[attr-defined]  # noqa: SLF001
         sys.modules["__main__"], sys.path = main, path
         _change_variables(child, os.environ)
-
-
-@contextmanager
-def _tracker(*, is_needed: bool) -> Iterator[None]:
-    """Start Python's tracker of shared memory only if it is needed, because it is another process.
-
-    Code that needs the tracker later starts it then.
-    """
-    tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001
-    if is_needed or tracker._fd is not None:  # noqa: SLF001
-        yield
-        return
-    tracker._fd = os.open(os.devnull, os.O_WRONLY)  # noqa: SLF001
-    try:
-        yield
-    finally:
-        os.close(tracker._fd)  # noqa: SLF001
-        tracker._fd = None  # noqa: SLF001
 
 
 def _change_variables(before: Mapping[str, str], after: Mapping[str, str]) -> None:

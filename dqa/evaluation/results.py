@@ -55,13 +55,16 @@ class Outcome(StrEnum):
     @property
     def repeated(self) -> bool:
         """Whether a resumed run repeats the decision, because it was not completed."""
-        return self in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.STOPPED, Outcome.CRASHED}
+        return self in _REPEATED
 
     @property
     def judged(self) -> bool:
         """Whether the outcome counts in the figures of the decider."""
-        return not self.repeated and self not in {Outcome.UNLABELLED, Outcome.PLAYED}
+        return self not in _UNJUDGED
 
+
+_REPEATED = frozenset({Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.STOPPED, Outcome.CRASHED})
+_UNJUDGED = _REPEATED | {Outcome.UNLABELLED, Outcome.PLAYED}
 
 OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PLAYED)
 """The outcomes of questions; only games are played."""

@@ -220,20 +220,6 @@ def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
     assert len(dqa.read_run(tmp_path / "run").results) == 2
 
 
-@pytest.mark.parametrize(
-    ("ending", "outcome"), [(Ending.BUDGET, Outcome.BUDGET), (Ending.STOPPED, Outcome.STOPPED)]
-)
-def test_a_game_that_a_budget_or_a_person_ends_has_no_payoff(
-    ending: Ending, outcome: Outcome
-) -> None:
-    """The player did not lose it."""
-    ends = Plays(lambda _: Decision(ending, error="no tokens left"))
-    run = dqa.play("kuhn", ends, "eager", games=2, options=HERE)
-    assert {(r.outcome, r.value) for r in run.results} == {(outcome, None)}
-    assert run.games is not None
-    assert run.games.pairs[0].payoff is None
-
-
 def test_an_outage_is_no_game_and_is_played_again(tmp_path: Path) -> None:
     """It is scored nowhere, and the run says how it goes on."""
     down = [True]
@@ -253,6 +239,7 @@ def test_an_outage_is_no_game_and_is_played_again(tmp_path: Path) -> None:
     assert "1 of 5 games were not finished" in str(run.how_to_resume())
     assert run.games is not None
     assert run.games.pairs[0].failed == 1
+    assert [r.value is None for r in run.results].count(True) == 1
     down[0] = False
     whole = again()
     assert whole.made == 1

@@ -352,7 +352,7 @@ def compare_pairs(pairs: Iterable[tuple[Contestant, Contestant]]) -> tuple[PairC
     by_questions = holm([pair.by_questions.p_value for pair in found])
     by_situations = holm([pair.accuracy.p_value for pair in found])
     return tuple(
-        pair.changed(holm_by_questions=questions, holm_by_situations=situations)
+        pair.model_copy(update={"holm_by_questions": questions, "holm_by_situations": situations})
         for pair, questions, situations in zip(found, by_questions, by_situations, strict=True)
     )
 
@@ -370,6 +370,10 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
             [ones[key] - others[key] for key in both], [situations[key] for key in both], bounds
         )
 
+    questions: dict[str, float] = {}
+    for key in shared:  # sum over databases
+        questions[key[0]] = questions.get(key[0], 0.0) + one[key] - other[key]
+    totals = [round(total, 9) for total in questions.values()]  # thirds may not add up to 0
     accuracy, spent = difference("accuracy", (-1.0, 1.0)), difference("tokens")
     if accuracy is None or spent is None:
         return None
@@ -378,7 +382,7 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
         first=first.name,
         second=second.name,
         accuracy=accuracy,
-        by_questions=sign_test(_by_question(one, other, shared)),
+        by_questions=sign_test(totals),
         holm_by_questions=1.0,
         holm_by_situations=None,
         regret=difference("regret") if alike else None,
@@ -387,16 +391,6 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
         tokens=spent,
         left_out=len(first.asked.keys() & second.asked.keys()) - len(shared),
     )
-
-
-def _by_question(
-    one: Mapping[Asked, float], other: Mapping[Asked, float], shared: Iterable[Asked]
-) -> list[float]:
-    """Return for each question the difference of the two accuracies, over databases and epochs."""
-    found: dict[str, float] = {}
-    for key in shared:
-        found[key[0]] = found.get(key[0], 0.0) + one[key] - other[key]
-    return [round(total, 9) for total in found.values()]  # thirds may not add up to 0 exactly
 
 
 def overall_test(contestants: Sequence[Contestant]) -> OverallTest | None:

@@ -30,7 +30,7 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
-from dqa.evaluation.connecting import GivenObjects
+from dqa.evaluation.connecting import PassedObjects
 from dqa.evaluation.executors import open_executor
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import DEFAULT_CALLS, RunOptions
@@ -123,7 +123,7 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
         databases="sqlite",
         model=next(iter(chats), "scripted:analyst"),
     )
-    given = GivenObjects({} if isinstance(decider, str) else {name: decider}, chats)
+    given = PassedObjects({} if isinstance(decider, str) else {name: decider}, chats)
     setup = prepare(spec, questions=questions, given=given, options=options)
     record = RunRecord(
         spec=setup.spec,

@@ -13,7 +13,7 @@ import pytest
 from dqa import Settings
 from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 from tests.programs import run_python
 from tests.suppliers import BUY, suppliers
 
@@ -77,7 +77,7 @@ def test_the_documented_method_is_small_asks_again_and_answers(
     (prompts / "choose.md").write_text(prompt, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     factory = import_module("one_prompt.deciders").FACTORY
-    model = GivenReplies(['{"action": "Zoe"}', '{"action": "bob", "reasoning": "7.5"}'])
+    model = PreparedReplies(['{"action": "Zoe"}', '{"action": "bob", "reasoning": "7.5"}'])
     decision = factory(model, Settings()).decide(BUY, suppliers)
     assert (decision.ending, decision.choice, decision.steps) == (Ending.ANSWERED, "Bob", 2)
     assert '["Bob", 7.5]' in model.requests[0].text

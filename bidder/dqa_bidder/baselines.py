@@ -95,16 +95,16 @@ class TreeOfThoughts(TaskDecider):
 
     def solve(self, task: Task, asking: Asking) -> Choice:
         """Return the decision of the thought with the most votes."""
-        kept: list[tuple[Thought, ...]] = [()]
+        selected: list[tuple[Thought, ...]] = [()]
         for level in range(1, self.own.depth + 1):
             last = level == self.own.depth
             proposed = [
                 (*path, thought)
-                for path in kept
+                for path in selected
                 for thought in self._propose(task, path, asking, last=last)
             ]
-            kept = self._best(task, proposed, level, asking)
-        thought = kept[0][-1]
+            selected = self._best(task, proposed, level, asking)
+        thought = selected[0][-1]
         if thought.action is None:
             raise ValueError("The thoughts of the last level must decide for an action.")
         return Choice.of(thought.action, thought.text)
@@ -136,12 +136,12 @@ class TreeOfThoughts(TaskDecider):
                 raise
             asking.recorder.close_by_budget()
         order = sorted(range(len(proposed)), key=lambda number: -votes[number])
-        kept = order[: self.own.kept]
+        selected = order[: self.own.kept]
         thoughts = tuple(path[-1] for path in proposed)
         asking.note(
-            "level", Level(level=level, thoughts=thoughts, votes=tuple(votes), kept=tuple(kept))
+            "level", Level(level=level, thoughts=thoughts, votes=tuple(votes), kept=tuple(selected))
         )
-        return [proposed[number] for number in kept]
+        return [proposed[number] for number in selected]
 
     def _vote(
         self,

@@ -160,10 +160,10 @@ class Bidder(TaskDecider):
     def infer_hidden(self, task: Task, asking: Asking) -> Hidden:
         """Ask for the most likely state of each hidden variable of the other players."""
         variables = () if task.position is None else task.position.hidden
-        asked: dict[str, list[str]] = {}
+        requested: dict[str, list[str]] = {}
         for one in variables:
-            asked.setdefault(one.player, []).append(one.name)
-        values = {**shown(task, asking), "variables": variables, "asked": asked}
+            requested.setdefault(one.player, []).append(one.name)
+        values = {**shown(task, asking), "variables": variables, "asked": requested}
         return asking.ask("inference", HiddenStates, context=variables, **values).hidden
 
     def expect_actions(

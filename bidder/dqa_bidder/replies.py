@@ -38,11 +38,11 @@ class HiddenStates(Reply):
         found: dict[str, dict[str, str]] = {}
         problems = []
         for one in variables:
-            said = _folded(listed.get(fold(one.player))).get(fold(one.name))
-            state = next((state for state in one.states if fold(state) == fold(said)), None)
+            belief = _folded(listed.get(fold(one.player))).get(fold(one.name))
+            state = next((state for state in one.states if fold(state) == fold(belief)), None)
             if state is None:
-                wrong = f"cannot be {shortened(json.dumps(said), _SHOWN)}"
-                what = "is missing" if said is None else wrong
+                wrong = f"cannot be {shortened(json.dumps(belief), _SHOWN)}"
+                what = "is missing" if belief is None else wrong
                 states = json.dumps(list(one.states), ensure_ascii=False)
                 problems.append(f"{one.name} of {one.player} {what}: its states are {states}")
             else:
@@ -110,30 +110,30 @@ class _Numbers(Reply):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, reply: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        asked: Unknown | None = info.context
-        if asked is None:
+        unknown: Unknown | None = info.context
+        if unknown is None:
             return reply  # not a model's reply
         (name,) = (name for name, one in cls.model_fields.items() if one.is_required())
         listed = reply.get(name)
         if not isinstance(listed, Mapping):
             raise UnparsableReplyError(f'Write {{"{name}": {{"<action>": <number>}}}}.')
-        found, problems = _numbers(listed, asked)
-        low, high = asked.range
-        outside = [a for a in asked.actions if a in found and not low <= found[a] <= high]
+        found, problems = _numbers(listed, unknown)
+        low, high = unknown.range
+        outside = [a for a in unknown.actions if a in found and not low <= found[a] <= high]
         between = f"which is not between {_plain(low)} and {_plain(high)}"
         problems += [f"'{a}' has {found[a]:g}, {between}" for a in outside]
         missing: list[Candidate] = []
-        if asked.most is None:
-            missing = [action for action in asked.actions if action not in found]
+        if unknown.most is None:
+            missing = [action for action in unknown.actions if action not in found]
             problems += [f"'{action}' has none" for action in missing]
-        elif len(found) < asked.most:
-            problems.append(f"{len(found)} of {asked.most} actions have a number")
+        elif len(found) < unknown.most:
+            problems.append(f"{len(found)} of {unknown.most} actions have a number")
         elif not outside:
             problems = []  # enough actions have a number, so ignore other entries
         if not found:
             raise UnparsableReplyError("; ".join(problems) or "No action has a number.")
-        best = sorted(found, key=lambda action: -found[action])[: asked.most]
-        numbers = {a: min(max(found[a], low), high) for a in asked.actions if a in set(best)}
+        best = sorted(found, key=lambda action: -found[action])[: unknown.most]
+        numbers = {a: min(max(found[a], low), high) for a in unknown.actions if a in set(best)}
         return {
             name: numbers,
             "clipped": tuple(outside),
@@ -190,10 +190,12 @@ class EndPayoff(Reply):
         return number
 
 
-def _numbers(listed: Mapping[str, Any], asked: Unknown) -> tuple[dict[Candidate, float], list[str]]:
+def _numbers(
+    listed: Mapping[str, Any], unknown: Unknown
+) -> tuple[dict[Candidate, float], list[str]]:
     """Return the numbers of the actions, and the problems of invalid entries."""
-    actions = {tighten(str(action)): action for action in asked.actions}
-    aside = {tighten(str(action)) for action in asked.known}
+    actions = {tighten(str(action)): action for action in unknown.actions}
+    aside = {tighten(str(action)) for action in unknown.known}
     found: dict[Candidate, float] = {}
     problems = []
     for name, value in listed.items():
@@ -245,8 +247,8 @@ def _thought(reply: Any, options: Options | None) -> Thought:  # noqa: ANN401  (
         reply = {"thought": reply}
     if not isinstance(reply, Mapping):
         raise UnparsableReplyError("A thought is neither a text nor an object.")
-    said = reply.get("thought", reply.get("text", ""))
-    text = said.strip() if isinstance(said, str) else ""
+    thought = reply.get("thought", reply.get("text", ""))
+    text = thought.strip() if isinstance(thought, str) else ""
     if options is None:
         if not text:
             raise UnparsableReplyError("A thought is empty.")

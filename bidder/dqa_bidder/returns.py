@@ -147,13 +147,13 @@ class _Courses:
     def of_action(self, node: Node, action: Candidate, k: int) -> _Best:
         """Return the best course with an action as move `k` of the decision maker."""
         reward, child, after = node.rewards.get(action), node.children.get(action), _Best()
-        goes_on = child is not None and child.in_turn
-        if child is not None and (goes_on or k + self.step < len(self.weights)):
-            after = self._of_node(child, k if goes_on else k + self.step)
+        continues = child is not None and child.in_turn
+        if child is not None and (continues or k + self.step < len(self.weights)):
+            after = self._of_node(child, k if continues else k + self.step)
         path = (f"{node.mover}: {action}", *after.path)
         if after.first is None:
             return _Best(reward, (reward or 0.0) * self.last[k], path)
-        if goes_on:
+        if continues:
             return _Best(after.first, after.total, path)
         first = after.first if reward is None else reward
         return _Best(first, self.weights[k] * first + after.total, path)
@@ -171,8 +171,8 @@ class _Courses:
             return _Best(node.payoff, node.payoff * self.last[k])
         if node.of == "reply" and node.replies:
             return self._mean(node, k)
-        ways = [self.of_action(node, action, k) for action in node.followed]
-        known = [way for way in ways if way.first is not None]
+        courses = [self.of_action(node, action, k) for action in node.followed]
+        known = [way for way in courses if way.first is not None]
         return max(known, key=lambda way: way.total, default=_Best())
 
     def _mean(self, node: Node, k: int) -> _Best:

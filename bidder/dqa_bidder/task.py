@@ -154,13 +154,15 @@ def _statements(question: Question, database: Database) -> list[tuple[str, str]]
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]
     if question.scenario in plugins.names("world"):
-        there = {table.name for table in database.schema().tables} & {*_HISTORY}
-        if there:
+        existing = {table.name for table in database.schema().tables} & {*_HISTORY}
+        if existing:
             where = game_filter(game_number(question))
             return [
-                (name, text.format(where=where)) for name, text in _HISTORY.items() if name in there
+                (name, text.format(where=where))
+                for name, text in _HISTORY.items()
+                if name in existing
             ]
     scenario = plugins.scenario_of(question)
-    stated = events_statement(question, database.kind)
+    events = events_statement(question, database.kind)
     context = () if scenario is None else scenario.context(question, database.kind)
-    return [*((("events", stated),) if stated else ()), *(("", one) for one in context)]
+    return [*((("events", events),) if events else ()), *(("", one) for one in context)]

@@ -172,7 +172,7 @@ class Ranking(Finding):
     @property
     def ranks(self) -> tuple[int, ...]:
         """The rank of each of `items`, from 1; tied items share a rank."""
-        rank = {item: place for place, item in enumerate(self.items, start=1)}
+        rank = {item: rank_ for rank_, item in enumerate(self.items, start=1)}
         rank |= {item: rank[group[0]] for group in self.tied for item in group}
         return tuple(rank[item] for item in self.items)
 

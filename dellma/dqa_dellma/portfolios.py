@@ -156,7 +156,7 @@ def combine_actions(  # noqa: PLR0913  (one parameter per limit)
     singles = np.minimum(largest, budget / each)
     if unit is not None:
         singles = unit * np.floor(singles / unit + 1e-9)
-    values = [limits.value(table[:, place] * one) for place, one in enumerate(singles)]
+    values = [limits.value(table[:, index] * one) for index, one in enumerate(singles)]
     best = int(np.argmax(values))
     return Portfolio(
         amounts=tuple(map(Holding, actions, amounts.tolist())),
@@ -253,15 +253,15 @@ def _read(tree: DecisionTree) -> tuple[Utilities, Floats]:
 
 def _by_action(
     what: str,
-    given: Mapping[str, float] | None,
+    values: Mapping[str, float] | None,
     actions: list[Candidate],
     usual: float,
     *,
     zero: bool = False,
 ) -> Floats:
-    """Return a number for each action: the number in `given`, or `usual`."""
+    """Return a number for each action: the number in `values`, or `usual`."""
     figures = {str(action): usual for action in actions}
-    for name, figure in (given or {}).items():
+    for name, figure in (values or {}).items():
         if name not in figures:
             raise UnknownNameError(f"action with a {what}", name, figures)
         _check(f"The {what} of {name}", figure, zero=zero)

@@ -106,10 +106,10 @@ class Decided(Reply):
     def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401
         """Read the reply; `context` is the `Problem`."""
         problem: Problem = context
-        said = read_decision(read_object(text, "decision"))
-        if said is None:
+        answer = read_decision(read_object(text, "decision"))
+        if answer is None:
             raise UnparsableReplyError('The reply has no decision. Write {"decision": "..."}.')
-        return cls(decision=read_action(said, problem.actions, problem.noun), said=said)
+        return cls(decision=read_action(answer, problem.actions, problem.noun), said=answer)
 
     @property
     def chosen(self) -> Choice:

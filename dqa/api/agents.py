@@ -222,9 +222,9 @@ class AgentTool:
         DqaError
             The tool failed. `is_fixable` returns whether the agent can fix the cause.
         """
-        given = checked_arguments(self.name, self.arguments, arguments)
-        name = given.pop("database", next(iter(self.databases)))
-        found = self.action(self.databases[name], **given)
+        checked = checked_arguments(self.name, self.arguments, arguments)
+        name = checked.pop("database", next(iter(self.databases)))
+        found = self.action(self.databases[name], **checked)
         # Agents know a database by its name, not by the path of its file.
         return found.changed(database=name)
 
@@ -256,8 +256,8 @@ def agent_tools(
     tools.append(_tool(opened, "query", partial(looking.query, limits=limits), queries))
     if decisions is not None:
         fields = AskedQuestion.model_fields.items()
-        asked = {name: (one.annotation, one) for name, one in fields}
-        tools.append(_tool(opened, "ask", _asking(decisions), _ASKING, **asked))
+        definitions = {name: (one.annotation, one) for name, one in fields}
+        tools.append(_tool(opened, "ask", _asking(decisions), _ASKING, **definitions))
     return tuple(tools)
 
 

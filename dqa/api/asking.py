@@ -43,7 +43,7 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding
-from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Trace
+from dqa.evaluation.traces import Alternative, AskRecord, Provenance, Trace
 from dqa.guard import GuardedDatabase
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
@@ -177,27 +177,29 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     QueryError, DataError, InfrastructureError
         The question cannot be created from the database's contents.
     """
-    access, given = (
+    access, changes = (
         {name: fields.pop(name) for name in names.keys() & fields.keys()}
         for names in (Access.__annotations__, AskedQuestion.model_fields)
     )
     if not isinstance(question, AskedQuestion):
-        question, given = AskedQuestion(question=question, **given), {}
-    asked = question.changed(**given)
-    if asked.scenario is not None:
-        scenario_name(asked.scenario)  # the folder of a scenario may define deciders
+        question, changes = AskedQuestion(question=question, **changes), {}
+    changed = question.changed(**changes)
+    if changed.scenario is not None:
+        scenario_name(changed.scenario)  # the folder of a scenario may define deciders
     if not isinstance(record, bool):
         require_new_file(Path(record))
     reviewing = reviewing_by(reviewer, review)
     if not isinstance(decider, Decisions):
         decider = Decisions(decider, calls=calls, **fields)
     with (
-        opened(database, **access) as there,
+        opened(database, **access) as opened_database,
         watched_by(watcher or DecisionWatcher()),
         reviewed_by(reviewing),
     ):
         needs_evidence = not allow_no_evidence
-        trace = _decide(there, asked, decider, reviewing, evidence=needs_evidence, debug=debug)
+        trace = _decide(
+            opened_database, changed, decider, reviewing, evidence=needs_evidence, debug=debug
+        )
     return tell_observers(_store_record(trace, record))
 
 
@@ -315,13 +317,13 @@ def _review(
 
 def _alternatives(
     question: Question, database: Database, choice: Candidate | None, rule_set: str | None
-) -> AskedRecord:
+) -> AskRecord:
     """Return the question and its candidates, with outcomes if its scenario has them.
 
     The outcomes are queried from the database or simulated. If this fails, the record contains the
     reason, and the decision does not change.
     """
-    asked = AskedRecord(
+    record = AskRecord(
         text=question.text,
         rules=question.rules,
         scenario=question.scenario,
@@ -330,21 +332,21 @@ def _alternatives(
     try:
         choices = choices_of(question, database)
         if choices is None:
-            return asked
+            return record
         if question.scenario not in plugins.names("simulator"):
             first = list(choices.candidates[:_STORED])
             if choice is not None and choice not in first:
                 first += choices.among({str(choice)})
             listed = tuple(Alternative(candidate=one) for one in first)
-            return asked.changed(total=choices.total, alternatives=listed)
+            return record.changed(total=choices.total, alternatives=listed)
         whole = replace(question, candidates=choices.candidates)  # every candidate has an outcome
         simulation = Simulation(whole, database, rule_set)
         outcomes = simulation.outcomes
     except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)
         kind = "" if isinstance(error, errors.DqaError) else f"{type(error).__name__}: "
-        return asked.changed(problem=f"{kind}{error}")
+        return record.changed(problem=f"{kind}{error}")
     chosen = () if choice is None else (choice,)
-    return asked.changed(
+    return record.changed(
         total=len(outcomes.candidates),
         alternatives=Alternative.among(outcomes, chosen, _STORED - _WORST, _WORST),
         unit=simulation.unit,
@@ -367,10 +369,13 @@ def records_folder() -> Path:
 
 def record_file(trace: Trace) -> Path | None:
     """Return the file of a decision's record in `records_folder`; None for a decision of a run."""
-    made = trace.provenance
-    if made is None:
+    provenance = trace.provenance
+    if provenance is None:
         return None
-    return records_folder() / f"{made.time[:19].replace(':', '')}-{made.decision[:12]}.json"
+    return (
+        records_folder()
+        / f"{provenance.time[:19].replace(':', '')}-{provenance.decision[:12]}.json"
+    )
 
 
 def _store_record(trace: Trace, record: Path | str | bool) -> Trace:

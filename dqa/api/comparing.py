@@ -303,8 +303,8 @@ def _on_shared_questions(
     found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
 ) -> tuple[list[Contestant], int]:
     """Return the contestants with only shared questions, and the number of omitted questions."""
-    asked = {one.name: set(one.asked) for one in found}
-    shared, every = set.intersection(*asked.values()), set.union(*asked.values())
+    questions_of = {one.name: set(one.asked) for one in found}
+    shared, every = set.intersection(*questions_of.values()), set.union(*questions_of.values())
     if shared == every:
         return list(found), 0
     if shared and only_shared:
@@ -313,7 +313,7 @@ def _on_shared_questions(
     counts = ", ".join(
         f"{name} {counted(len(dict(keys)), 'question')} on "
         f"{', '.join(sorted({database for _, database in keys}))}"
-        for name, keys in asked.items()
+        for name, keys in questions_of.items()
     )
     if differing:
         more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""

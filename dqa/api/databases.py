@@ -81,18 +81,18 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
         It cannot be reached.
     """
     backend, where = _backend_at(location)
-    given, watched = policy_of(policy), audit_of(audit)
-    opened = backend.open(where, policy=given, audit=watched, limits=limits, isolation=isolation)
+    rules, audited = policy_of(policy), audit_of(audit)
+    opened = backend.open(where, policy=rules, audit=audited, limits=limits, isolation=isolation)
     if not tables:
         return opened
     try:
         shown = opened.schema()  # opening finds the server's default schema
-        chosen = (given or Policy()).only(
+        chosen = (rules or Policy()).only(
             *(tables, shown),
             default_schema=opened.namespace if opened.kind == "relational" else None,
             fold=opened.dialect == "ladybug",
         )
-        return opened.restrict(chosen, watched, limits)
+        return opened.restrict(chosen, audited, limits)
     except BaseException:
         opened.close()
         raise
@@ -104,14 +104,14 @@ def _backend_at(location: str | Path) -> tuple[Backend, str]:
     return plugins.backend_for(where), where
 
 
-def policy_of(given: Policy | Path | str | None) -> Policy | None:
+def policy_of(policy: Policy | Path | str | None) -> Policy | None:
     """Return the given policy, or the policy in the given JSON file."""
-    return Policy.read(Path(given)) if isinstance(given, str | Path) else given
+    return Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy
 
 
-def audit_of(given: Audit | Path | str | None) -> Audit | None:
+def audit_of(audit: Audit | Path | str | None) -> Audit | None:
     """Return the given audit, or a new audit that appends to the given file."""
-    return Audit.to_file(given) if isinstance(given, str | Path) else given
+    return Audit.to_file(audit) if isinstance(audit, str | Path) else audit
 
 
 @contextmanager
@@ -193,9 +193,9 @@ def _load(backend: Backend, situation: Situation, location: str, replace: str | 
     held = () if is_new else backend.loaded(location)
     started = perf_counter()
     backend.load(situation, location, replace).close()
-    was_there = situation.content_hash in {one.content_hash for one in held}
+    existed = situation.content_hash in {one.content_hash for one in held}
     tag = tag_of(situation, location if backend.embedded else namespace_for(situation))
-    done, seconds = "was there" if was_there else "loaded", perf_counter() - started
+    done, seconds = "was there" if existed else "loaded", perf_counter() - started
     return LoadedHere(**asdict(tag), done=done, seconds=seconds)
 
 

@@ -98,7 +98,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             "Games run in this process: leave out engine (--engine) and processes (--processes). "
             "To use several processes, start the same command several times."
         )
-    (names, others), named, given = name_objects(fields, players, opponents)
+    (names, others), named, objects = name_objects(fields, players, opponents)
     if names:
         named["pairs"] = all_pairs(names, others)
     elif others:
@@ -107,7 +107,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         )
     spec = _spec(world, named, work.earlier)
     with watch_training(work.watcher):
-        setup = prepare_games(spec, calls=work.calls, resumed=work.resumed, given=given)
+        setup = prepare_games(spec, calls=work.calls, resumed=work.resumed, given=objects)
     where = None if history is None else _absolute(str(history))
     recorded = None if where is None else redact(where)
     games = GamesRecord(run=uuid4().hex, history=recorded, weights=dict(setup.weights))
@@ -253,7 +253,7 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
 def learning_players(world: str) -> tuple[str, ...]:
     """Return the trainable players of a world. Raise `UsageError` if there are none."""
     policies = plugins.world(world).policies
-    learning = tuple(made.name for made in policies.values() if made.trainer is not None)
+    learning = tuple(policy.name for policy in policies.values() if policy.trainer is not None)
     if not learning:
         programs = f" Its programs need no training: {', '.join(policies)}." if policies else ""
         raise UsageError(f"The world '{world}' has no player that learns.{programs}")

@@ -183,16 +183,16 @@ def decision_node(
     *_, ask = agent_tools(database, decisions=decisions)
 
     def decide(state: Mapping[str, Any], reviewer: Reviewer | None = None) -> dict[str, Any]:
-        asked = state.get(question)
-        asked = {"question": asked} if isinstance(asked, str) else asked
-        if not isinstance(asked, Mapping):
+        text = state.get(question)
+        text = {"question": text} if isinstance(text, str) else text
+        if not isinstance(text, Mapping):
             raise UsageError(
                 f"The state has no question under the key '{question}': store a text, or a "
                 "mapping with question, rules and candidates."
             )
         action = partial(ask.action, reviewer=reviewer, review=review)
         try:
-            return replace(ask, action=action).call(asked).to_json()
+            return replace(ask, action=action).call(text).to_json()
         except UnparsableReplyError as error:
             raise UsageError(
                 f"The question under the key '{question}' of the state is invalid: {error}"

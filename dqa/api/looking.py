@@ -171,13 +171,15 @@ def read_schema(
     """
     from dqa.deciders.parts import shown_schema, warning_of
 
-    with opened(database, **access) as there:
-        shown = shown_schema(there, samples, about, Display(schema_tokens=tokens).schema_tokens)
+    with opened(database, **access) as opened_database:
+        shown = shown_schema(
+            opened_database, samples, about, Display(schema_tokens=tokens).schema_tokens
+        )
         warning = warning_of(shown)
         return ShownSchema(
-            database=there.name,
-            kind=there.kind,
-            language=there.language,
+            database=opened_database.name,
+            kind=opened_database.kind,
+            language=opened_database.language,
             text=shown.to_text(),
             described=shown.schema,
             left_out=shown.left_out,
@@ -234,8 +236,8 @@ def query(
     InfrastructureError
         The database failed.
     """
-    with opened(database, **access) as there:
-        return QueriedRows.of(there, statement, limits)
+    with opened(database, **access) as opened_database:
+        return QueriedRows.of(opened_database, statement, limits)
 
 
 def check_statement(
@@ -250,13 +252,16 @@ def check_statement(
     statement
         One statement in the database's language: SQL or Cypher.
     """
-    with opened(database, **access) as there:
-        if isinstance(there, guard.GuardedDatabase):
-            found = there.check(statement)
+    with opened(database, **access) as opened_database:
+        if isinstance(opened_database, guard.GuardedDatabase):
+            found = opened_database.check(statement)
         else:
-            found = guard.check(statement, there.dialect)
+            found = guard.check(statement, opened_database.dialect)
         return StatementVerdict(
-            database=there.name, statement=statement, allowed=found.allowed, reason=found.reason
+            database=opened_database.name,
+            statement=statement,
+            allowed=found.allowed,
+            reason=found.reason,
         )
 
 

@@ -69,16 +69,18 @@ def mcp_server(
     listed = [_listed(tool) for tool in tools.values()]
     clients: WeakValueDictionary[tuple[str, ...], CapacityLimiter] = WeakValueDictionary()
 
-    async def list_tools(*_asked: object) -> ListToolsResult:
+    async def list_tools(*_request: object) -> ListToolsResult:
         return ListToolsResult(tools=listed)
 
-    async def call_tool(context: object, asked: Any) -> CallToolResult:  # noqa: ANN401  (the SDK's)
-        tool = tools.get(asked.name)
+    async def call_tool(context: object, request: Any) -> CallToolResult:  # noqa: ANN401  (the SDK's)
+        tool = tools.get(request.name)
         if tool is None:
             known = ", ".join(tools)
-            raise MCPError(INVALID_PARAMS, f"There is no tool '{asked.name}'. There are: {known}.")
+            raise MCPError(
+                INVALID_PARAMS, f"There is no tool '{request.name}'. There are: {known}."
+            )
         client = clients.setdefault(_client_of(context), CapacityLimiter(_MOST_OF_CLIENT))
-        call = partial(_called, tool, asked.arguments or {})
+        call = partial(_called, tool, request.arguments or {})
         return await to_thread.run_sync(call, abandon_on_cancel=True, limiter=client)
 
     return Server(

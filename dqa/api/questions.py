@@ -125,11 +125,13 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     from dqa.loaders.custom import read_custom
 
     whose = None if scenario is None else str(scenario)
-    policy, audit, places = policy_of(policy), audit_of(audit), located(databases)
+    policy, audit, locations = policy_of(policy), audit_of(audit), located(databases)
     if isinstance(questions, str | Path):
-        source = OwnQuestions(file=Path(questions), databases=places, scenario=whose, limit=limit)
+        source = OwnQuestions(
+            file=Path(questions), databases=locations, scenario=whose, limit=limit
+        )
         return source.read(policy, audit)
-    read = read_custom(questions, places, name=name, scenario=whose, policy=policy, audit=audit)
+    read = read_custom(questions, locations, name=name, scenario=whose, policy=policy, audit=audit)
     return read.select(limit=limit)
 
 
@@ -213,10 +215,12 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
         situation = ShownSituation(name=data.name, hash=data.content_hash, rows=rows)
         schema = describe(data.schema)
     else:
-        place = question.situation
-        with closing(open_database(whole_url(questions.places[place], place))) as there:
-            schema = there.schema()
-        situation = ShownSituation(name=place, hash=None, rows={})
+        location = question.situation
+        with closing(
+            open_database(whole_url(questions.places[location], location))
+        ) as opened_database:
+            schema = opened_database.schema()
+        situation = ShownSituation(name=location, hash=None, rows={})
     return ShownQuestion(
         key=question.key,
         scenario=question.scenario,

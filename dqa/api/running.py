@@ -16,7 +16,7 @@ from dqa.core.decision import Usage
 from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.connecting import GivenObjects
+from dqa.evaluation.connecting import PassedObjects
 from dqa.evaluation.decide import run_span
 from dqa.evaluation.executors import Executor, check_engine, open_executor
 from dqa.evaluation.games import GameSetup
@@ -204,7 +204,7 @@ def _handling_errors(store: RunStore) -> Iterator[None]:
 
 def name_objects(
     fields: Mapping[str, Any], *groups: Named | Sequence[Named]
-) -> tuple[list[tuple[str, ...]], dict[str, Any], GivenObjects]:
+) -> tuple[list[tuple[str, ...]], dict[str, Any], PassedObjects]:
     """Replace deciders and chat models by their names.
 
     Parameters
@@ -245,7 +245,7 @@ def name_objects(
             named[field] = tuple(_name_model(field, one, chats) for one in value)
         else:
             named[field] = _name_model(field, value, chats)
-    return names, named, GivenObjects(deciders, chats)
+    return names, named, PassedObjects(deciders, chats)
 
 
 def _name_model(field: str, value: Any, chats: dict[str, BaseChatModel]) -> object:  # noqa: ANN401
@@ -323,7 +323,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Too many decisions crashed.
     """
     work = StoredWork(out, options, calls, watcher, resume=resume, retry_failed=retry_failed)
-    (names,), named, given = name_objects(fields, deciders)
+    (names,), named, objects = name_objects(fields, deciders)
     spec = _spec(what, named | ({"deciders": names} if names else {}), work)
     check_engine(work.options, work.calls)
     setup = prepare(
@@ -332,12 +332,12 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         options=work.options,
         resumed=work.resumed,
         questions=what if isinstance(what, QuestionSet) else None,
-        given=given,
+        given=objects,
     )
     content = setup.questions.content_hash
     with (
         run_span(setup),
-        open_executor(setup, given, work.calls, work.options) as executor,
+        open_executor(setup, objects, work.calls, work.options) as executor,
         work.storing(setup.spec, content, len(setup.tasks)) as store,
     ):
         shortcuts = choose_by_shortcuts(setup.questions, setup.places)
@@ -381,7 +381,7 @@ def default_deciders(use: str) -> tuple[str, ...]:
     UsageError
         No installed package defines a default for this use.
     """
-    meant = tuple(made.name for made in plugins.deciders() if use in made.default_for)
+    meant = tuple(factory.name for factory in plugins.deciders() if use in factory.default_for)
     if not meant and use != "reference":
         raise errors.UsageError(
             "No installed package defines a default decider: give the name of a decider."

@@ -194,7 +194,7 @@ class Run:
             return ()
         named = self.spec.questions.scenarios or () if isinstance(self.spec, RunSpec) else ()
         found = summarise(self.results)
-        order = {scenario_name(name): place for place, name in enumerate(named)}
+        order = {scenario_name(name): index for index, name in enumerate(named)}
         return tuple(sorted(found, key=lambda summary: order.get(summary.scenario, len(order))))
 
     @property

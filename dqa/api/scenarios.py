@@ -114,12 +114,12 @@ def propose_scenario(
     """
     if folder is not None:
         _require_empty(Path(folder))
-    with opened(database, **access) as there:
-        survey = Survey(there, question, every=bool(access.get("tables")))
+    with opened(database, **access) as opened_database:
+        survey = Survey(opened_database, question, every=bool(access.get("tables")))
         choice = choose(survey, question)
-        place = Path(folder) if folder is not None else Path(f"choose-{_slug(choice.noun)}")
-        _require_empty(place)
-        name = _slug(place.name) if place.name else f"choose-{_slug(choice.noun)}"
+        target = Path(folder) if folder is not None else Path(f"choose-{_slug(choice.noun)}")
+        _require_empty(target)
+        name = _slug(target.name) if target.name else f"choose-{_slug(choice.noun)}"
         name = f"own-{name}" if name in scenario_names() else name
         texts = render_scenario(survey, choice, name, question)
     schemas = {
@@ -127,13 +127,13 @@ def propose_scenario(
         for file, kind in _SCHEMAS.items()
     }
     try:
-        make_private_folder(place)
+        make_private_folder(target)
         for file, text in {**texts, **schemas}.items():
-            write_private(place / file, text)
+            write_private(target / file, text)
     except OSError as error:
-        raise UsageError(f"{problem_of_path(place, error)}.") from error
+        raise UsageError(f"{problem_of_path(target, error)}.") from error
     return ProposedScenario(
-        folder=str(place),
+        folder=str(target),
         files=(*texts, *schemas),
         scenario=name,
         tables=tuple(table.name for table in survey.tables),
@@ -233,14 +233,14 @@ def check_scenario(
     InfrastructureError
         The database failed.
     """
-    place = Path(folder)
-    if not (place / DOCUMENT).is_file():
+    path = Path(folder)
+    if not (path / DOCUMENT).is_file():
         raise UsageError(
-            f"{place} does not contain the file {DOCUMENT}: give the folder of a scenario ('dqa "
+            f"{path} does not contain the file {DOCUMENT}: give the folder of a scenario ('dqa "
             "init' creates one)."
         )
-    with opened(database, **access) as there:
-        read = read_folder(place)
+    with opened(database, **access) as opened_database:
+        read = read_folder(path)
         found = Findings(read.document)
         for error in read.problems:
             found.add_error(error)
@@ -250,18 +250,18 @@ def check_scenario(
             problem = (
                 "fix these problems first; the rest of the folder was not checked on the database"
             )
-            found.add("note", str(place / DOCUMENT), None, problem)
+            found.add("note", str(path / DOCUMENT), None, problem)
         else:
-            decisions = DecisionCheck(read.scenario, there, found, seconds)
+            decisions = DecisionCheck(read.scenario, opened_database, found, seconds)
             for key in (target or {}).keys() - set(decisions.keys):
                 raise UnknownNameError("target parameter", key, decisions.keys)
-            check_schema(read.scenario.document, there, found)
+            check_schema(read.scenario.document, opened_database, found)
             _check_texts(read.scenario, found)
             targets, count = decisions.check(target or {}), decisions.count
-        _check_guesses(place, found)
+        _check_guesses(path, found)
         return ScenarioCheck(
-            folder=str(place),
-            database=there.name,
+            folder=str(path),
+            database=opened_database.name,
             findings=found.all(),
             targets=tuple(targets),
             statements=count,

@@ -165,7 +165,7 @@ def open_run(run: AnyRun) -> Run:
 
 
 def find_questions(
-    run: Run, given: QuestionSet | Path | str | None = None
+    run: Run, questions: QuestionSet | Path | str | None = None
 ) -> tuple[QuestionSet | None, str | None]:
     """Return the questions of a run, or the reason why they are not available.
 
@@ -173,16 +173,16 @@ def find_questions(
     ----------
     run
         The run.
-    given
+    questions
         The questions, or their folder. If the folder cannot be used, an error is raised. None
         reads or generates the questions again.
     """
-    if isinstance(given, QuestionSet):
-        return given, None
+    if isinstance(questions, QuestionSet):
+        return questions, None
     try:
-        return _read_questions(run, given), None
+        return _read_questions(run, questions), None
     except DqaError as error:
-        if given is not None:
+        if questions is not None:
             raise
         return None, str(error)
 

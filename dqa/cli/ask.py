@@ -165,17 +165,17 @@ def _question(
     ctx: typer.Context, rules_text: str | None, candidate: list[str] | None
 ) -> AskedQuestion:
     """Return the question in the options."""
-    asked = given_by(ctx, ASKED.names)
-    asked["target"] = options.pairs_in("--target", asked.get("target", ()))
-    if "rules" in asked:
-        asked["rules"] = options.text_in("--rules", asked["rules"])
+    fields = given_by(ctx, ASKED.names)
+    fields["target"] = options.pairs_in("--target", fields.get("target", ()))
+    if "rules" in fields:
+        fields["rules"] = options.text_in("--rules", fields["rules"])
     named = {"rules": rules_text, "candidates": tuple(candidate) if candidate else None}
     for name, value in named.items():
-        if value is not None and name in asked:
+        if value is not None and name in fields:
             other = "--rules-text" if name == "rules" else "--candidate"
             raise UsageError(f"--{name} and {other} exclude each other: give one of them.")
-        asked.setdefault(name, value)
-    return AskedQuestion(**asked)
+        fields.setdefault(name, value)
+    return AskedQuestion(**fields)
 
 
 @with_options(asked=ASKED, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions)

@@ -77,14 +77,14 @@ def query(  # noqa: PLR0913  (one parameter per option)
         echo(f"warning: {_cut(found)}", err=True)
 
 
-def _statement(given: str | None, file: Path | None) -> str:
-    if (given is None) == (file is None):
+def _statement(statement: str | None, file: Path | None) -> str:
+    if (statement is None) == (file is None):
         raise UsageError(
             "Give exactly one statement: as an argument, as - (standard input), or with --file."
         )
     if file is not None:
         return options.nonempty("--file", options.text_in("--file", file))
-    text = options.text_in("STATEMENT", Path("-")) if given == "-" else given or ""
+    text = options.text_in("STATEMENT", Path("-")) if statement == "-" else statement or ""
     return options.nonempty("STATEMENT", text)
 
 

@@ -73,12 +73,12 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         bounds = {name: given[name] for name in Difficulty.__annotations__ if name in given}
         difficulty = Difficulty(**(bounds | {"mix": _mix(mix)}))
         sizes = tuple(size_of(*sized) for sized in _sizes(size or ()).items())
-        asked = {"difficulty": difficulty, "sizes": sizes, "per_database": per_database}
+        settings = {"difficulty": difficulty, "sizes": sizes, "per_database": per_database}
         named = names_in("--scenarios", scenarios) or None
-        made = generate_questions(named, questions, seed, **asked)  # type: ignore[arg-type]
+        made = generate_questions(named, questions, seed, **settings)  # type: ignore[arg-type]
         found = tuple(dict.fromkeys(question.scenario for question in made.questions))
-        asked |= {"scenarios": found, "count": questions or 10}
-        write_generated(made, out, seed=seed, options=asked)
+        settings |= {"scenarios": found, "count": questions or 10}
+        write_generated(made, out, seed=seed, options=settings)
     _report(out, as_json)
 
 
@@ -97,11 +97,11 @@ def _report(out: Path, as_json: bool) -> None:
     output.show({"out": str(out), **manifest.to_json()}, [*lines, written], as_json=as_json)
 
 
-def _mix(given: str | None) -> Mix | None:
+def _mix(text: str | None) -> Mix | None:
     """Parse the shares in ``--mix``."""
-    if given is None:
+    if text is None:
         return None
-    shares = options.pairs_in("--mix", given.split(","), "direct=X,far=Y")
+    shares = options.pairs_in("--mix", text.split(","), "direct=X,far=Y")
     known = list(Mix.__annotations__)
     for name in shares:
         if name not in known:
@@ -110,15 +110,15 @@ def _mix(given: str | None) -> Mix | None:
         return Mix(**{name: float(share) for name, share in shares.items()})
     except ValueError as error:
         raise UsageError(
-            f"--mix {given}: a share is not a number. Write, for example, direct=0.3,far=0.7."
+            f"--mix {text}: a share is not a number. Write, for example, direct=0.3,far=0.7."
         ) from error
 
 
-def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:
+def _sizes(texts: Sequence[str]) -> dict[str, dict[str, str]]:
     """Parse ``--size`` into the sizes of each scenario."""
     example = "SCENARIO.NAME=NUMBER"
     numbers: dict[str, dict[str, str]] = {}
-    for name, value in options.pairs_in("--size", given, example).items():
+    for name, value in options.pairs_in("--size", texts, example).items():
         scenario, dot, field = name.partition(".")
         if not dot:
             raise UsageError(f"--size {name}={value} does not have the form {example}.")

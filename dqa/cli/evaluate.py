@@ -77,17 +77,17 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.running import evaluate as evaluate_all
 
     del scenarios, limit, strict  # `given_by` reads them from the context
-    given = given_by(ctx)
-    if {"model", "models"} <= given.keys():
+    set_options = given_by(ctx)
+    if {"model", "models"} <= set_options.keys():
         raise UsageError("Give --model or --models, not both.")
     if spec is not None and storing.resume is not None:
         resumed = storing.resume
         raise UsageError(f"The run {resumed} (--resume) already has a spec: leave out --spec.")
     record = _record_of(storing)
     base = record.spec if spec is None else RunSpec.read(spec)
-    how = _arguments(given, record, base, sets=True)
+    how = _arguments(set_options, record, base, sets=True)
     if not isinstance(base, PlaySpec):  # `evaluate` refuses games
-        questions = _questions(base, given)
+        questions = _questions(base, set_options)
         how["what"] = questions if base is None else base.changed(questions=questions)
     stored = storing.arguments()
     with _progress_of(stored["out"], verbose=verbose) as progress:
@@ -95,14 +95,14 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     _finish(run, as_json=as_json)
 
 
-def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource:
+def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> QuestionSource:
     """Return the source of the questions: the spec's source with the changes of the options."""
     from dqa.loaders.locations import located
     from dqa.loaders.sources import OwnQuestions
 
     stored = None if base is None else base.questions
-    named = {name: given[name] for name in _SOURCES if name in given}
-    limits = {name: given[name] for name in ("scenarios", "limit") if name in given}
+    named = {name: set_options[name] for name in _SOURCES if name in set_options}
+    limits = {name: set_options[name] for name in ("scenarios", "limit") if name in set_options}
     if "scenarios" in limits:
         limits["scenarios"] = names_in("--scenarios", limits["scenarios"])
     if isinstance(stored, OwnQuestions) and {"own", "database"} & named.keys():
@@ -112,13 +112,19 @@ def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource
         return stored.changed(**moved, **limits)
     if stored is not None and not (named.keys() - {"settings"} or set_in(named.get("settings"))):
         known = type(stored).model_fields
-        read = {name: given[name] for name in ("seed", "strict") if name in given and name in known}
+        read = {
+            name: set_options[name]
+            for name in ("seed", "strict")
+            if name in set_options and name in known
+        }
         return stored.changed(**limits, **read)
     if stored is not None:
         limits = {"scenarios": stored.scenarios, "limit": stored.limit} | limits
-    seed = given.get("seed", 0 if base is None else base.seed)
+    seed = set_options.get("seed", 0 if base is None else base.seed)
     named["settings"] = [one for one in named.get("settings", ()) if "=" not in one]
-    return AnyQuestionOptions(**named).source(seed, **limits, strict=given.get("strict", False))
+    return AnyQuestionOptions(**named).source(
+        seed, **limits, strict=set_options.get("strict", False)
+    )
 
 
 @with_options(
@@ -282,32 +288,34 @@ def _record_of(storing: options.StoringOptions) -> RunRecord:
     resume = getattr(storing, "resume", None)
     if resume is None:
         return RunRecord(spec=None)
-    place = locate_run(resume)
-    if storing.out is not None and locate_run(storing.out) != place:
-        raise UsageError(f"The results are stored in the run of --resume {place}: leave out --out.")
-    record = RunReader(place).record
-    record.require_resumable(str(place))
+    location = locate_run(resume)
+    if storing.out is not None and locate_run(storing.out) != location:
+        raise UsageError(
+            f"The results are stored in the run of --resume {location}: leave out --out."
+        )
+    record = RunReader(location).record
+    record.require_resumable(str(location))
     return record
 
 
 def _arguments(
-    given: Mapping[str, Any],
+    set_options: Mapping[str, Any],
     record: RunRecord,
     base: RunSpec | PlaySpec | None,
     *,
     sets: bool = False,
 ) -> dict[str, Any]:
     """Return the arguments of a run: the recorded options, overridden by the given ones."""
-    found = spec_fields(given, base, sets=sets)
+    found = spec_fields(set_options, base, sets=sets)
     for name, recorded in (("options", record.options), ("calls", record.calls)):
         known = type(recorded).model_fields
-        names = known.keys() & given.keys()
-        if "engine" in given and "ray_address" in known:  # drop the recorded engine's address
+        names = known.keys() & set_options.keys()
+        if "engine" in set_options and "ray_address" in known:  # drop the recorded engine's address
             names.add("ray_address")
         for group in _TOGETHER:
             if names & set(group):
                 names |= set(group)
-        found[name] = recorded.changed(**{field: given.get(field) for field in names})
+        found[name] = recorded.changed(**{field: set_options.get(field) for field in names})
     return found
 
 
@@ -331,8 +339,8 @@ def _progress_of(
         with progress:
             yield progress
     except KeyboardInterrupt:
-        what, made = ("game", "played") if games else ("decision", "made")
-        line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"
+        what, verb = ("game", "played") if games else ("decision", "made")
+        line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {verb}"
         echo(f"{line} and {_how_to_resume(out, games=games)}", err=True)
         sys.stdout.flush()
         os._exit(INTERRUPTED)  # a worker may wait for a reply, or be inside a driver's native code

@@ -134,13 +134,13 @@ def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object
 
 
 def spec_fields(
-    given: Mapping[str, Any], base: Deciding | None = None, *, sets: bool = False
+    options: Mapping[str, Any], base: Deciding | None = None, *, sets: bool = False
 ) -> dict[str, Any]:
     """Convert values of options into fields of a spec.
 
     Parameters
     ----------
-    given
+    options
         Values of the options on the command line, by name. Options that do not belong to a spec are
         ignored.
     base
@@ -155,7 +155,7 @@ def spec_fields(
     """
     base = base or Deciding()
     parts = {
-        field: {inner: given[name] for name, inner in names.items() if name in given}
+        field: {inner: options[name] for name, inner in names.items() if name in options}
         for field, names in _PARTS.items()
     }
     found: dict[str, Any] = {}
@@ -164,7 +164,7 @@ def spec_fields(
             whole: Any = getattr(base, field)
             is_record = isinstance(whole, Record)
             found[field] = whole.changed(**part) if is_record else replace(whole, **part)
-    for name, value in given.items():
+    for name, value in options.items():
         if name == "settings":
             pairs = [one for one in value if not sets or "=" in one]
             if pairs:
@@ -177,7 +177,7 @@ def spec_fields(
             found[name] = tuple(like.changed(name=one, label=None) for one in names)
         elif name in _FIELDS and name not in _PATHS:
             found[name] = value
-    if parts["model"] and not {"model", "models"} & given.keys() and isinstance(base, RunSpec):
+    if parts["model"] and not {"model", "models"} & options.keys() and isinstance(base, RunSpec):
         found["models"] = tuple(one.changed(**parts["model"]) for one in base.models)
     if found.get("models"):
         found["model"] = found["models"][0]

@@ -85,14 +85,14 @@ _SETTINGS: dict[str, Any] = {
 
 def _all_commands() -> dict[str, str]:
     """Return the module and function of each command outside of groups."""
-    return {name: place for section in _SECTIONS.values() for name, place in section.items()}
+    return {name: location for section in _SECTIONS.values() for name, location in section.items()}
 
 
 @cache
 def _command(group: str, name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
-    places = _GROUPS[group] if group else _all_commands()
-    if name in places:
-        module, _, function = places[name].partition(":")
+    locations = _GROUPS[group] if group else _all_commands()
+    if name in locations:
+        module, _, function = locations[name].partition(":")
         alone = typer.Typer(**_SETTINGS)
         called = getattr(import_module(f"dqa.cli.{module}"), function)
         alone.command(name, cls=Command)(documented(called))
@@ -146,8 +146,8 @@ class _LazyGroup(Group):
         group = self.commands.group  # type: ignore[attr-defined]
         ours = {"Commands": _GROUPS[group]} if group else _SECTIONS
         found = {
-            title: [(name, _sentence(place)) for name, place in places.items()]
-            for title, places in ours.items()
+            title: [(name, _sentence(location)) for name, location in locations.items()]
+            for title, locations in ours.items()
         }
         if not group:
             known = {name: f"Commands of {name}." for name in plugins.names("command")}
@@ -155,9 +155,9 @@ class _LazyGroup(Group):
         return found
 
 
-def _sentence(place: str) -> str:
+def _sentence(location: str) -> str:
     """Return the first paragraph of a function's docstring without importing its module."""
-    module, _, function = place.partition(":")
+    module, _, function = location.partition(":")
     source = Path(__file__).with_name(f"{module}.py").read_text("utf-8")
     docstring = source.partition(f"\ndef {function}(")[2].split('"""')[1]
     return " ".join(docstring.split("\n\n")[0].split())

@@ -140,12 +140,12 @@ def documented(command: _Command) -> _Command:
     for one in (one for bundle in options.values() for one in bundle):
         spread.setdefault(one.name, one)
 
-    def run(**given: Any) -> None:  # noqa: ANN401  (the values of the options)
-        made = {
-            name: bundles[name](**{one.name: given[one.name] for one in options[name]})
+    def run(**values: Any) -> None:  # noqa: ANN401  (the values of the options)
+        parsed = {
+            name: bundles[name](**{one.name: values[one.name] for one in options[name]})
             for name in bundles.keys() & parameters.keys()
         }
-        command(**{name: given[name] for name in own}, **made)
+        command(**{name: values[name] for name in own}, **parsed)
 
     run.__name__ = command.__name__
     run.__doc__ = (inspect.getdoc(command) or "").split("\nParameters\n---")[0]
@@ -278,7 +278,7 @@ Verbose = Annotated[
 AsJson = Annotated[bool, option("--json", OUTPUT, "Print JSON instead of text.")]
 
 
-def pairs_in(name: str, given: Iterable[str], example: str = "KEY=VALUE") -> dict[str, str]:
+def pairs_in(name: str, texts: Iterable[str], example: str = "KEY=VALUE") -> dict[str, str]:
     """Parse ``KEY=VALUE`` texts into a dictionary.
 
     Raises
@@ -287,7 +287,7 @@ def pairs_in(name: str, given: Iterable[str], example: str = "KEY=VALUE") -> dic
         A text is not ``KEY=VALUE``, or a key is repeated.
     """
     found: dict[str, str] = {}
-    for pair in given:
+    for pair in texts:
         key, equals, value = pair.partition("=")
         if not key.strip() or not equals:
             raise UsageError(f"{name} {pair} does not have the form {example}.")

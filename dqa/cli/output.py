@@ -77,9 +77,9 @@ def echo_table(table: Table) -> None:
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
     """Print defects in the data on stderr. Without `verbose`, equal defects share a line."""
-    from dqa.core.question_set import said_once
+    from dqa.core.question_set import without_repetition
 
-    listed = defects if verbose else said_once(defects)
+    listed = defects if verbose else without_repetition(defects)
     shown = listed if verbose else listed[:_DEFECTS_SHOWN]
     for defect in shown:
         echo(f"defect: {defect}", err=True)

@@ -167,7 +167,7 @@ class ReadOptions:
         return read
 
 
-def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:
+def set_in(names: Iterable[str] | None, others: int = 0) -> str | None:
     """Return the named set of questions in ``--set``; None if all values are settings.
 
     Raises
@@ -175,7 +175,7 @@ def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:
     UsageError
         There are several named sets, or a named set and other sources of questions (`others`).
     """
-    named = [value for value in given or () if "=" not in value]
+    named = [value for value in names or () if "=" not in value]
     if named and (others or len(named) > 1):
         raise UsageError(
             f"--set {named[-1]} is a second source of questions: give only one source. To change "

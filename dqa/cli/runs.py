@@ -64,11 +64,11 @@ def _about(run: StoredRun) -> Iterator[str]:
         yield f"    {run.problem}"
         return
     yield f"    {run.questions}"
-    asked = ", ".join(run.deciders)
+    deciders = ", ".join(run.deciders)
     if run.databases:
-        asked += f" on {', '.join(run.databases)}"
-    asked += f"; model: {run.model or 'none'}"
-    yield f"    {asked}; {run.epochs} epochs" if run.epochs > 1 else f"    {asked}"
+        deciders += f" on {', '.join(run.databases)}"
+    deciders += f"; model: {run.model or 'none'}"
+    yield f"    {deciders}; {run.epochs} epochs" if run.epochs > 1 else f"    {deciders}"
     yield f"    {_figures(run.counts)}"
     if run.counts.complete is False:
         yield f"    resume with: {resume_command(run.folder, games=run.games)}"
@@ -386,5 +386,5 @@ def report(  # noqa: PLR0913  (one parameter per option)
         return
     found = write_report(runs, out, title=title, questions=questions, details=details)
     size = out.stat().st_size / 1e6
-    said = f"The report on {counted(len(found.questions), 'question')} is {out} ({size:.1f} MB)."
-    show_output(found, filter(None, (found.outcomes, found.traces, said)), as_json=as_json)
+    message = f"The report on {counted(len(found.questions), 'question')} is {out} ({size:.1f} MB)."
+    show_output(found, filter(None, (found.outcomes, found.traces, message)), as_json=as_json)

@@ -58,9 +58,9 @@ class Limits:
     def __post_init__(self) -> None:
         """Raise `UsageError` unless every limit is more than 0."""
         for name in ("rows", "bytes", "seconds", "cell"):
-            given = getattr(self, name)
-            if given <= 0:
-                raise UsageError(f"Limits: {name} must be more than 0, not {given}.")
+            value = getattr(self, name)
+            if value <= 0:
+                raise UsageError(f"Limits: {name} must be more than 0, not {value}.")
 
 
 def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:

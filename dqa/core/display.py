@@ -64,9 +64,9 @@ class Display:
     def __post_init__(self) -> None:
         """Check the values."""
         for name in ("digits", "samples"):
-            given = getattr(self, name)
-            if given < 0:
-                raise UsageError(f"Display: {name} must be 0 or more, not {given}.")
+            value = getattr(self, name)
+            if value < 0:
+                raise UsageError(f"Display: {name} must be 0 or more, not {value}.")
         if self.schema_tokens < LEAST_TOKENS:
             raise UsageError(
                 f"Display: schema_tokens must be {LEAST_TOKENS} or more, not {self.schema_tokens}."

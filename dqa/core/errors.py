@@ -82,11 +82,11 @@ class UnknownNameError(UsageError):
         names = sorted(known)
         close = get_close_matches(name, names, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
-        there_are = ", ".join(names[:_NAMES_SHOWN]) if names else "none"
+        available = ", ".join(names[:_NAMES_SHOWN]) if names else "none"
         if more or len(names) > _NAMES_SHOWN:
             left = len(names) - _NAMES_SHOWN
-            there_are += f" and more than {max(left, 0)} more" if more else f" and {left} more"
-        super().__init__(f"There is no {kind} '{name}'. There are: {there_are}.{hint}")
+            available += f" and more than {max(left, 0)} more" if more else f" and {left} more"
+        super().__init__(f"There is no {kind} '{name}'. There are: {available}.{hint}")
 
 
 class MissingKeyError(UsageError):

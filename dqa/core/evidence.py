@@ -132,15 +132,15 @@ class Evidence:
         found = [json.loads(line) for line in lines if line.startswith("[")]
         if self.error is not None or len(found) != self.row_count:
             return ()
-        for place, values in self.exact:
+        for index, values in self.exact:
             for row, value in zip(found, values, strict=True):
-                row[place] = row[place] if value is None else value
+                row[index] = row[index] if value is None else value
         return tuple(map(tuple, found))
 
 
 def _exact(rows: Rows, shown: Rows) -> Iterator[tuple[int, tuple[Value, ...]]]:
     columns = zip(zip(*rows.rows, strict=True), zip(*shown.rows, strict=True), strict=True)
-    for place, (full, seen) in enumerate(columns):
+    for index, (full, seen) in enumerate(columns):
         cells = tuple(None if c is s or c == s else c for c, s in zip(full, seen, strict=True))
         if any(cell is not None for cell in cells):
-            yield place, cells
+            yield index, cells

@@ -90,8 +90,8 @@ def start_process(
         with theirs, _starting, _safe_start(variables if preload is None else None):
             if isinstance(context, ForkServerContext):
                 _preload(context, {target.__module__, *(preload or ())})
-            given = (target, theirs, arguments, variables, quiet)
-            process = context.Process(target=_run, args=given, daemon=daemon)
+            message = (target, theirs, arguments, variables, quiet)
+            process = context.Process(target=_run, args=message, daemon=daemon)
             process.start()
     except (EOFError, OSError) as error:
         problem = getattr(error, "strerror", None) or "the process that forks workers has ended"

@@ -133,7 +133,7 @@ def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
     indent = min((len(mark["indent"]) for mark in tops[1:]), default=0)
     steps: list[list[str]] = []
     parents: list[int | None] = []
-    beside: list[str] = []
+    outside: list[str] = []
     top, open_step = None, False
     for line, mark in zip(lines, marks, strict=True):
         if mark is not None:
@@ -147,9 +147,9 @@ def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
         elif steps and (open_step or line.startswith(" ")):
             steps[-1].append(line)
         else:
-            beside.append(line.strip())
+            outside.append(line.strip())
     texts = (_one_line(" ".join(step)) for step in steps)
-    return PlanText(tuple(map(PlanStep, texts, parents)), tuple(beside))
+    return PlanText(tuple(map(PlanStep, texts, parents)), tuple(outside))
 
 
 def _split_lines(lines: list[str]) -> list[str]:

@@ -38,7 +38,7 @@ class Defect:
         return f"{where}: {self.problem}{also}; {self.action}"
 
 
-def said_once(defects: Iterable[Defect]) -> list[Defect]:
+def without_repetition(defects: Iterable[Defect]) -> list[Defect]:
     """Merge defects that differ only in their file. `Defect.more` counts the merged defects."""
     found: dict[tuple[str, str], dict[Path, Defect]] = {}
     for defect in defects:

@@ -98,10 +98,10 @@ class ReviewAnswer(Record):
         return self
 
     @classmethod
-    def of(cls, given: object) -> Self:
+    def of(cls, value: object) -> Self:
         """Return an answer, or read it from a JSON object. Raise `UsageError` for other values."""
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(value)
         except ValidationError as error:
             raise UsageError(f"The answer to a review: {problem_of(error)}.") from error
 
@@ -231,14 +231,14 @@ class Reviewing:
         """Return the person's answer. A correction that changes nothing is an approval."""
         began = perf_counter()
         try:
-            given = replay(
+            reply = replay(
                 "review",
                 review.to_json(),
                 lambda: ReviewAnswer.of(self._reviewer(review)).to_json(),
             )
         finally:
             self.waited += perf_counter() - began
-        answer = ReviewAnswer.of(given)
+        answer = ReviewAnswer.of(reply)
         answer = answer.changed(by=shortened(answer.by, _LONGEST_NAME))
         is_same = answer.action == "correct" and answer.text.strip() == review.text.strip()
         return answer.changed(action="approve", text="") if is_same else answer

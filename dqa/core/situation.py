@@ -206,9 +206,9 @@ class Table:
     def __init__(
         self, schema: TableSchema, columns: Mapping[str, Sequence[Any] | NDArray[Any]]
     ) -> None:
-        expected, given = set(schema.column_names), set(columns)
-        if expected != given:
-            missing, unknown = sorted(expected - given), sorted(given - expected)
+        expected, names = set(schema.column_names), set(columns)
+        if expected != names:
+            missing, unknown = sorted(expected - names), sorted(names - expected)
             raise DataError(f"Table '{schema.name}': missing columns {missing}, unknown {unknown}.")
         arrays = {c.name: _read_only(columns[c.name], c, schema.name) for c in schema.columns}
         lengths = {name: len(array) for name, array in arrays.items()}
@@ -288,10 +288,10 @@ class Situation:
     tables: Mapping[str, Table] = field(repr=False)
 
     def __post_init__(self) -> None:
-        expected, given = [t.name for t in self.schema.tables], set(self.tables)
-        if set(expected) != given:
+        expected, names = [t.name for t in self.schema.tables], set(self.tables)
+        if set(expected) != names:
             raise DataError(
-                f"Situation '{self.name}' has the tables {sorted(given)}, but scenario "
+                f"Situation '{self.name}' has the tables {sorted(names)}, but scenario "
                 f"'{self.schema.scenario}' needs {sorted(expected)}."
             )
         ordered = {name: self.tables[name] for name in expected}

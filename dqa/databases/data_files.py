@@ -78,8 +78,8 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
             viewed += [path] * (not loads)
             _add(connection, name, path, loads=loads)
         # The engine requires permission for the pattern and for the file that matches it.
-        asked = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
-        listed = ", ".join(map(_text, asked))
+        settings = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
+        listed = ", ".join(map(_text, settings))
         connection.execute(
             f"SET allowed_paths = [{listed}]; SET enable_external_access = false; {LOCK}"
         )

@@ -361,14 +361,14 @@ class DuckdbFile(FileNamespaces):
         with closing(connect(self._path, read_only=True)) as reader:
             tables = dict(reader.execute(_TABLES).fetchall())
         schemas = [name for name, listed in tables.items() if listed]
-        there = f"It has: {', '.join(schemas[:20])}."
+        available = f"It has: {', '.join(schemas[:20])}."
         if missing := sorted({*self._wanted} - {*schemas, _MAIN}):
-            raise UsageError(f"'{self._path}' has no schema '{missing[0]}'. {there}")
+            raise UsageError(f"'{self._path}' has no schema '{missing[0]}'. {available}")
         shown = self._wanted or ((_MAIN,) if _MAIN in schemas or not schemas else schemas)
         if not self._wanted and len(shown) > 1:
             raise UsageError(
                 f"'{self._path}' has several schemas. Append the name of one, as in "
-                f"duckdb:///{self._path}?schema={shown[0]}. {there}"
+                f"duckdb:///{self._path}?schema={shown[0]}. {available}"
             )
         named = (name for name in tables if name.casefold() in more)
         return ",".join(dict.fromkeys((*shown, *named)))

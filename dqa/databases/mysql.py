@@ -94,9 +94,9 @@ def encryption(url: URL) -> dict[str, bool]:
     By default the driver encrypts if the server supports it. A connection to the same machine is
     not encrypted, because setting up encryption takes longer than loading a situation.
     """
-    is_asked = any(name.startswith("ssl") for name in url.query)
+    is_requested = any(name.startswith("ssl") for name in url.query)
     is_near = url.host in {None, "localhost", "127.0.0.1", "::1"}
-    return {"ssl_disabled": True} if is_near and not is_asked else {}
+    return {"ssl_disabled": True} if is_near and not is_requested else {}
 
 
 def connect(url: URL, **options: object) -> Driver[Any]:

@@ -217,9 +217,11 @@ class Postgres(EngineSession):
         )
         self._url, self._shown = url, shown
         self._path = quote("postgres", *schemas) if schemas else "DEFAULT"
-        given = url.query.get("application_name")
+        application = url.query.get("application_name")
         # A server reuses the numbers of connections, so the mark also contains a unique name.
-        self._application = given if isinstance(given, str) else f"dqa-{uuid4().hex[:16]}"
+        self._application = (
+            application if isinstance(application, str) else f"dqa-{uuid4().hex[:16]}"
+        )
 
     def connect(self) -> Driver[Any]:
         """Connect with the name of this session."""
@@ -290,8 +292,8 @@ class Postgres(EngineSession):
         # A value that Python cannot represent, or a statement that cannot be sent.
         if not code and isinstance(error, (psycopg.DataError, psycopg.ProgrammingError)):
             fault = Fault.STATEMENT
-        if code == _SYNTAX and (place := cast("psycopg.Error", error).diag.statement_position):
-            problem = f"{problem} at character {place}"
+        if code == _SYNTAX and (position := cast("psycopg.Error", error).diag.statement_position):
+            problem = f"{problem} at character {position}"
         if code == _PROTOCOL:
             problem = f"{problem}. Write values instead of parameters such as $1"
         return fault, problem

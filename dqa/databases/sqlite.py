@@ -165,8 +165,8 @@ class Sqlite(EngineSession):
                 continue
             for name, type_, _ in columns:
                 relation.add(name, type_)
-            places = sorted((place, name) for name, _, place in columns if place)
-            relation.key = [name for _, name in places]
+            key_columns = sorted((position, name) for name, _, position in columns if position)
+            relation.key = [name for _, name in key_columns]
         for table, *link in driver.execute(_LINKS):
             if table in relations:  # SQLite calls a table a shadow table by its name alone
                 relations[table].links.append(tuple(link))
@@ -233,18 +233,18 @@ class SqliteFile(FileNamespaces):
         """Open a database in memory with a situation or the result of a script."""
         # The memdb file system shares a database between connections without table locks.
         uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
-        keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        anchor = sqlite3.connect(uri, uri=True, check_same_thread=False)
         try:
             if isinstance(content, str):
-                keeper.executescript(content)
-                keeper.commit()
+                anchor.executescript(content)
+                anchor.commit()
             else:
-                _write(keeper, content, None)
+                _write(anchor, content, None)
         except (sqlite3.Error, DataError, ValueError) as error:
-            keeper.close()
+            anchor.close()
             raise refused_script("SQLite", error) from error
         name = "temporary" if isinstance(content, str) else content.name
-        return Sqlite(f"{uri}&mode=ro", name, on_close=keeper.close)
+        return Sqlite(f"{uri}&mode=ro", name, on_close=anchor.close)
 
     def open(self, namespace: str | None) -> Sqlite:  # noqa: ARG002
         """Open the file; raise `DataError` if it is damaged."""

@@ -112,29 +112,29 @@ def read_answer(
     InvalidAnswerError
         It names none of the candidates, or several; the message tells the model what to write.
     """
-    said = answer.strip()
+    stripped = answer.strip()
     names, verbatim = _names_of(tuple(candidates))
-    if said in verbatim:
-        return verbatim[said]
+    if stripped in verbatim:
+        return verbatim[stripped]
     text = unicodedata.normalize("NFKC", answer)
     label = _LABEL.search(text)
     text = text if label is None else text[label.end() :]
     called = frozenset(_words(" ".join(nouns))) | {"id"}
     if form:
         # Unchanged: the words in place of the dots are not normalised.
-        raw = said if (begins := _LABEL.search(said)) is None else said[begins.end() :]
+        raw = stripped if (begins := _LABEL.search(stripped)) is None else stripped[begins.end() :]
         written, around = _find_in_form(raw, form)
         others, rest = _named_in(around, names, called)
         if len(written) == 1 and not others and not _TURNING_DOWN.search(rest):
             return written[0]
         if written:
-            raise _invalid(said, (*written, *others), candidates, nouns[0], form)
+            raise _invalid(stripped, (*written, *others), candidates, nouns[0], form)
     named, rest = _named_in(text, names, called)
     sure = not _TURNING_DOWN.search(rest)
     meant = [one for one in named if not _is_number(one) or _gives_id(text, called)]
     if meant and sure and (len(named) == 1 or equally_good):
         return meant[0]
-    raise _invalid(said, named, candidates, nouns[0], form)
+    raise _invalid(stripped, named, candidates, nouns[0], form)
 
 
 def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
@@ -174,34 +174,34 @@ def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Ca
     words = [_folded(word) for word in found]
     longest = max(map(len, names), default=0)
     named: dict[Candidate, None] = {}
-    rest, place, end = "", 0, 0
-    while place < len(found):
-        for after in range(min(place + longest, len(found)), place, -1):
-            known = names.get(tuple(words[place:after]), ())
-            if known and _is_whole(text, found, place, after, nouns):
+    rest, begin, end = "", 0, 0
+    while begin < len(found):
+        for after in range(min(begin + longest, len(found)), begin, -1):
+            known = names.get(tuple(words[begin:after]), ())
+            if known and _is_whole(text, found, begin, after, nouns):
                 break
         else:
-            place += 1
+            begin += 1
             continue
-        start, stop = found[place].start(), found[after - 1].end()
+        start, stop = found[begin].start(), found[after - 1].end()
         # The spelling distinguishes names that differ only in case or signs.
         named |= dict.fromkeys([one for one in known if str(one) == text[start:stop]] or known)
-        rest, place, end = rest + text[end:start], after, stop
+        rest, begin, end = rest + text[end:start], after, stop
     return tuple(named), rest + text[end:]
 
 
 def _is_whole(
-    text: str, found: Sequence[re.Match[str]], place: int, after: int, nouns: frozenset[str]
+    text: str, found: Sequence[re.Match[str]], begin: int, after: int, nouns: frozenset[str]
 ) -> bool:
     """Return whether words form a whole name, not a part of a longer name (``12`` in ``B12``)."""
-    name = found[place:after]
+    name = found[begin:after]
     gaps = [text[one.end() : other.start()] for one, other in pairwise(name)]
     if not all(map(_JOINT.fullmatch, gaps)):
         return False
     if (
-        place
-        and _joined(text, found[place - 1], name[0])
-        and _folded(found[place - 1]) not in nouns
+        begin
+        and _joined(text, found[begin - 1], name[0])
+        and _folded(found[begin - 1]) not in nouns
     ):
         return False
     return after == len(found) or not _joined(text, name[-1], found[after])
@@ -219,9 +219,11 @@ def _is_number(candidate: Candidate) -> bool:
 def _gives_id(text: str, nouns: frozenset[str]) -> bool:
     """Return whether a text has only one number, in the position of an id."""
     words = _words(text)
-    places = [place for place, word in enumerate(words) if word[-1].isdigit() or word[-1] == "%"]
-    return len({words[place] for place in places}) == 1 and any(
-        place in (0, len(words) - 1) or words[place - 1] in nouns for place in places
+    positions = [
+        position for position, word in enumerate(words) if word[-1].isdigit() or word[-1] == "%"
+    ]
+    return len({words[position] for position in positions}) == 1 and any(
+        position in (0, len(words) - 1) or words[position - 1] in nouns for position in positions
     )
 
 
@@ -262,12 +264,12 @@ def _invalid(
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         problem = f"'{quoted}' names no {noun} that can be chosen{hint}."
     listed = ", ".join(map(str, candidates if is_short else near or candidates[:_NAMED]))
-    there_are = f"There are: {listed}." if is_short else f"There are {count}, such as {listed}."
+    available = f"There are: {listed}." if is_short else f"There are {count}, such as {listed}."
     if is_large:
-        there_are = f"There are {count:,}: find the right one by a query."
+        available = f"There are {count:,}: find the right one by a query."
     where = "as in the database" if is_large else "as it is here"
-    there_are = there_are if candidates else f"There is no {noun} to name."
-    advice = f"Give exactly one {noun}, spelled {where}, and nothing else. {there_are}"
+    available = available if candidates else f"There is no {noun} to name."
+    advice = f"Give exactly one {noun}, spelled {where}, and nothing else. {available}"
     if form:
         advice += f" Or write {form} with your own words instead of the dots."
     return InvalidAnswerError(problem, advice, named)

@@ -218,7 +218,7 @@ def share_options(
     UnknownNameError
         No decider accepts an option.
     """
-    accepted = {made.name: made.options for made in factories}
+    accepted = {factory.name: factory.options for factory in factories}
     known = {option for names in accepted.values() for option in names}
     for option in options:
         if option not in known:
@@ -284,7 +284,7 @@ def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[Set
 
 
 def read_settings(
-    model: type[_Model], given: Mapping[str, Any], names: Mapping[str, str], decider: str
+    model: type[_Model], values: Mapping[str, Any], names: Mapping[str, str], decider: str
 ) -> _Model:
     """Create settings from values by field. Other fields have their defaults.
 
@@ -292,7 +292,7 @@ def read_settings(
     ----------
     model
         The class of the settings.
-    given
+    values
         The values by field, as texts or typed.
     names
         The names of the fields for users.
@@ -305,14 +305,14 @@ def read_settings(
         A value is invalid, or the settings contradict each other.
     """
     try:
-        return model.model_validate(dict(given))
+        return model.model_validate(dict(values))
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
     if not problem["loc"]:
         words = str(problem["msg"]).removeprefix("Value error, ")
         raise UsageError(f"The settings of '{decider}' contradict each other: {words}")
     field = str(problem["loc"][0])
-    name, value = names.get(field, field), given.get(field)
+    name, value = names.get(field, field), values.get(field)
     (info,) = setting_infos(model, {name: field})
     if info.choices:
         raise UnknownNameError(f"value of {name}", str(value), map(str, info.choices))
@@ -330,7 +330,7 @@ def _accepts(schema: Mapping[str, Any]) -> str:
     choices = _choices(schema)
     if choices:
         return f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(str, choices))}"
-    bounds = [said.format(schema[bound]) for bound, said in _BOUNDS.items() if bound in schema]
+    bounds = [words.format(schema[bound]) for bound, words in _BOUNDS.items() if bound in schema]
     return ", ".join([_KINDS.get(schema.get("type", ""), "a value"), *bounds])
 
 

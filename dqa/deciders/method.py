@@ -151,8 +151,8 @@ class Asking:
         text = self.render(purpose, **values)
         prompt = StepPrompt(content=text, package=self.package, purpose=purpose, values=values)
         label = label or kind.model_config.get("title") or purpose
-        asked = (("human", prompt.text),)
-        record.note(PromptEvent(step=record.steps, messages=asked, purpose=label))
+        request = (("human", prompt.text),)
+        record.note(PromptEvent(step=record.steps, messages=request, purpose=label))
         read = read or partial(kind.read, context=context)
         found = self._ask_until_read(model or self.model, prompt, read)
         if note:
@@ -303,8 +303,8 @@ class MethodDecider(Decider, Generic[_Task]):
         recorder = asking.recorder
         if recorder.ended_by is None:
             recorder.close_by_budget()
-        asked = [one for one in recorder.events if isinstance(one, PromptEvent | BudgetEvent)]
-        may_ask = isinstance(asked[-1], BudgetEvent) and asked[-1].asked
+        prompts = [one for one in recorder.events if isinstance(one, PromptEvent | BudgetEvent)]
+        may_ask = isinstance(prompts[-1], BudgetEvent) and prompts[-1].asked
         if task is not None:
             chosen: Choice | None = None
             try:
@@ -343,9 +343,9 @@ def method(
         Other fields of `DeciderFactory`, such as ``family`` and ``fixed``.
     """
 
-    def make(model: BaseChatModel, given: Settings) -> Decider:
+    def make(model: BaseChatModel, settings: Settings) -> Decider:
         kind = resolve_name(decider) if isinstance(decider, str) else decider
-        made: Decider = kind(name, model, given)
-        return made
+        created: Decider = kind(name, model, settings)
+        return created
 
     return DeciderFactory(name, description, make, settings=settings, protocols=("react",), **more)

@@ -74,14 +74,14 @@ def read_action(
     name = said if label is None else said[label.end() :]
     number = label if label is not None and not name else _ALONE.fullmatch(said)
     digits = number["number"] if number else "0"
-    place = int(digits)
-    numbered = actions[place - 1 : place]
+    index = int(digits)
+    numbered = actions[index - 1 : index]
     if numbered and number is label:
         named = next((one for one in actions if str(one) == digits), numbered[0])
         if named == numbered[0]:
             return named
         raise InvalidAnswerError(
-            f"'{said}' may be {noun} number {place}, which is {numbered[0]}, or the {noun} that is "
+            f"'{said}' may be {noun} number {index}, which is {numbered[0]}, or the {noun} that is "
             f"called {named}.",
             f"Give exactly one {noun}, by its name alone.",
             (numbered[0], named),
@@ -99,11 +99,11 @@ def _advice(actions: Sequence[Candidate], form: str) -> str:
     listed = ", ".join(json.dumps(str(one), ensure_ascii=False) for one in actions[:_LISTED])
     if len(actions) > _LISTED:
         listed += f" and {len(actions) - _LISTED} more, which the question lists"
-    ways = [f"exactly one of these: {listed}"] if listed or not form else []
+    forms = [f"exactly one of these: {listed}"] if listed or not form else []
     if form:
         quoted = json.dumps(form, ensure_ascii=False)
-        ways.append(f"{quoted} with your own words instead of the dots")
-    return f"Give {', or '.join(ways)}."
+        forms.append(f"{quoted} with your own words instead of the dots")
+    return f"Give {', or '.join(forms)}."
 
 
 def action_text(value: Any) -> str:  # noqa: ANN401  (any JSON value)

@@ -105,8 +105,8 @@ def evidence_tool(
         The arguments of `gather`.
     """
 
-    def run(**given: Any) -> tuple[str, Evidence]:  # noqa: ANN401  (what its schema says)
-        evidence = gather(**given)
+    def run(**arguments: Any) -> tuple[str, Evidence]:  # noqa: ANN401  (what its schema says)
+        evidence = gather(**arguments)
         return evidence.observation, evidence
 
     return StructuredTool(
@@ -231,9 +231,9 @@ def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
     """
     names = list(schema_of(tool).model_fields)
     with suppress(ValueError, RecursionError):
-        given = json.loads(text) if text.lstrip().startswith("{") else None
-        if isinstance(given, dict) and given and given.keys() <= set(names):
-            return given
+        arguments = json.loads(text) if text.lstrip().startswith("{") else None
+        if isinstance(arguments, dict) and arguments and arguments.keys() <= set(names):
+            return arguments
     if len(names) == 1:
         return {names[0]: text}
     raise UnparsableReplyError(

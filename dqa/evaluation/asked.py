@@ -85,19 +85,19 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
         from dqa.loaders.live_questions import ask_scenario, require_candidates
 
         if self.scenario is None:
-            asked = Question("custom", "1", self.question or "", self.rules or "")
+            question = Question("custom", "1", self.question or "", self.rules or "")
         else:
             scenario = plugins.scenario(scenario_name(self.scenario))
-            asked = ask_scenario(scenario, database, self.target)
-        asked = replace(asked, context_queries=self.context)
+            question = ask_scenario(scenario, database, self.target)
+        question = replace(question, context_queries=self.context)
         if self.candidates is None:
-            require_candidates(asked)
-            return asked
+            require_candidates(question)
+            return question
         if isinstance(self.candidates, str):
             listed = _listed(self.candidates, database)
-            return replace(asked, candidates=listed.candidates, candidate_query=self.candidates)
+            return replace(question, candidates=listed.candidates, candidate_query=self.candidates)
         return replace(
-            asked, candidates=tuple(dict.fromkeys(self.candidates)), candidate_query=None
+            question, candidates=tuple(dict.fromkeys(self.candidates)), candidate_query=None
         )
 
 

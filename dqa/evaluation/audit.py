@@ -153,10 +153,12 @@ def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
     found: dict[str, dict[str, Outcomes]] = {q.key: {} for q in question_set.questions}
     simulated = plugins.names("simulator")
     for scenario in dict.fromkeys(q.scenario for q in question_set.questions):
-        asked = question_set.select((scenario,))
+        questions = question_set.select((scenario,))
         rule_sets = plugins.simulator(scenario).rule_sets if scenario in simulated else ("",)
         for rules in rule_sets:
-            for question, outcomes in zip(asked.questions, simulate_all(asked, rules), strict=True):
+            for question, outcomes in zip(
+                questions.questions, simulate_all(questions, rules), strict=True
+            ):
                 found[question.key][rules] = outcomes
     return found
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenObjects:
+class PassedObjects:
     """Deciders and chat models that a Python caller passed, by name."""
 
     deciders: Mapping[str, Decider | DeciderFactory] = field(default_factory=dict)
@@ -56,14 +56,14 @@ class NamedDecider:
         return isinstance(self.made, DeciderFactory) and self.made.needs_model
 
 
-def find_decider(name: str, given: GivenObjects) -> Decider | DeciderFactory:
+def find_decider(name: str, objects: PassedObjects) -> Decider | DeciderFactory:
     """Return a decider that a Python caller passed, or the factory of this name."""
-    made = given.deciders.get(name)
-    return plugins.decider(name) if made is None else made
+    found = objects.deciders.get(name)
+    return plugins.decider(name) if found is None else found
 
 
 def with_each_model(
-    names: Sequence[str], models: Sequence[ModelSpec], given: GivenObjects
+    names: Sequence[str], models: Sequence[ModelSpec], objects: PassedObjects
 ) -> list[NamedDecider]:
     """Return every decider with every model.
 
@@ -72,7 +72,7 @@ def with_each_model(
     """
     found = []
     for name in names:
-        first, *others = (NamedDecider(name, find_decider(name, given), one) for one in models)
+        first, *others = (NamedDecider(name, find_decider(name, objects), one) for one in models)
         if others and first.needs_model:
             found += [replace(o, name=f"{name}@{o.model.called}") for o in (first, *others)]
         else:
@@ -156,7 +156,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     *,
     epochs: int = 1,
     resumed: Callable[[], Usage] | None = None,
-    given: GivenObjects = GivenObjects(),
+    given: PassedObjects = PassedObjects(),
 ) -> Connected:
     """Connect the models that deciders need. Only the API keys of these models are required.
 
@@ -222,22 +222,22 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding: Deciding,
     epochs: int,
     calls: CallOptions,
-    given: GivenObjects,
+    objects: PassedObjects,
     *,
     resumed: bool,
 ) -> tuple[dict[ModelSpec, BaseChatModel], ...]:
     """Return the chat models of each epoch."""
     if not models:  # do not import model packages
         return ({},) * epochs
-    from dqa.models.registry import Connection, chat_model, given_model
+    from dqa.models.registry import Connection, chat_model, passed_model
 
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
 
     def connected(model: ModelSpec, seed: int) -> BaseChatModel:
-        if model.name in given.chats:
+        if model.name in objects.chats:
             connection = Connection(cassette=cassette, reply_limit=calls.reply_limit)
-            return given_model(model.name, given.chats[model.name], connection)
+            return passed_model(model.name, objects.chats[model.name], connection)
         stored = {"--base-url": model.base_url, "--extra-body": model.parameters}
         for option, value in stored.items():
             if "***" in json.dumps(value):

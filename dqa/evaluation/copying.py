@@ -70,8 +70,8 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
     UsageError
         The new location already contains a run.
     """
-    is_there = location.file is None or location.file.exists()
-    if is_there and is_store(location) and location.name in run_names(location):
+    exists = location.file is None or location.file.exists()
+    if exists and is_store(location) and location.name in run_names(location):
         raise UsageError(f"{location} already exists: choose another location for the copy.")
     store = RunStore(location, run.record)
     try:

@@ -89,7 +89,7 @@ def decide_or_end(
             return end_decision(Decision.join(parts, Ending.CRASHED, seconds=seconds), error)
 
 
-class Made(NamedTuple):
+class DecisionRecord(NamedTuple):
     """A decision with its result and trace, ready to be stored.
 
     Attributes
@@ -106,7 +106,7 @@ class Made(NamedTuple):
 class TaskWorker(Protocol):
     """Makes decisions. Several threads may call it at the same time."""
 
-    def decide(self, task: Task) -> Made | None:
+    def decide(self, task: Task) -> DecisionRecord | None:
         """Make and judge one decision. An outage or a bug ends the decision and raises no error.
 
         Return None if the decision must not be stored, because another process makes it.
@@ -140,7 +140,7 @@ class Worker:
         self._patience: dict[str, Patience] = {}
         self._seconds = patience
 
-    def decide(self, task: Task) -> Made:
+    def decide(self, task: Task) -> DecisionRecord:
         """Make and judge one decision."""
         return decide_task(task, partial(self._make, task), partial(self._assess, task))
 
@@ -203,7 +203,7 @@ def decide_task(
     task: Task,
     make: Callable[[], Decision],
     judge: Callable[[Decision], Assessment] = Assessment.of_ending,
-) -> Made:
+) -> DecisionRecord:
     """Make and judge one decision inside its OpenTelemetry span.
 
     Parameters
@@ -228,7 +228,7 @@ def decide_task(
         about = {"kind": task.kind, "model": task.model, "provenance": provenance}
         trace = Trace.of(task.key, decision, **about)
         describe_decision(span, decision, result)
-    return Made(result, trace, decision.lost)
+    return DecisionRecord(result, trace, decision.lost)
 
 
 def run_span(setup: Setup) -> AbstractContextManager[Span]:
@@ -406,13 +406,13 @@ class Patience:
         waiting time is available again.
         """
         pause = _FIRST_PAUSE
-        while is_outage(made := attempt()):
+        while is_outage(result := attempt()):
             if not self._is_worth_waiting() or self._stopped.wait(pause):
-                return made
+                return result
             pause = min(2.0 * pause, _LONGEST_PAUSE)
         with self._lock:
             self._since, self._given_up = None, False
-        return made
+        return result
 
     def _is_worth_waiting(self) -> bool:
         with self._lock:

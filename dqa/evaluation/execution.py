@@ -90,17 +90,17 @@ def compare_statements(
     ]
     if not usable and not truth.tables:
         return Match(None, failed[0])
-    given = usable.get(statement.strip()) or _rows_of(database, statement)
-    metrics = _metrics(database, truth, (statement, given), usable)
-    if isinstance(given, str):
-        return Match(False, f"The statement that was decided {given}", metrics)
+    answered = usable.get(statement.strip()) or _rows_of(database, statement)
+    metrics = _metrics(database, truth, (statement, answered), usable)
+    if isinstance(answered, str):
+        return Match(False, f"The statement that was decided {answered}", metrics)
     matched = [
         gold
         for gold, rows in usable.items()
         # Spider's evaluation compares the order of rows if ORDER BY occurs anywhere.
-        if rows_match(given.rows, rows.rows, truth.match, ordered=bool(_SORTED.search(gold)))
+        if rows_match(answered.rows, rows.rows, truth.match, ordered=bool(_SORTED.search(gold)))
     ]
-    right = bool(matched) or any(table_matches(given.rows, table) for table in truth.tables)
+    right = bool(matched) or any(table_matches(answered.rows, table) for table in truth.tables)
     if failed and not right:
         return Match(None, failed[0])
     if repetitions and not right:
@@ -129,10 +129,10 @@ def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
     two: a binary value has half as many bytes as its text has digits.
     """
     found = list(map(list, rows.rows))
-    names = [f"c{place}" for place in range(len(rows.columns))]
+    names = [f"c{index}" for index in range(len(rows.columns))]
     answer = f"WITH answer ({', '.join(names)}) AS (\n{statement.strip().rstrip(';')}\n)"
-    for place, name in enumerate(names):
-        if not any(_HEXADECIMAL.fullmatch(str(row[place])) for row in found):
+    for index, name in enumerate(names):
+        if not any(_HEXADECIMAL.fullmatch(str(row[index])) for row in found):
             continue
         lengths = f"{answer} SELECT DISTINCT {name}, LENGTH({name}) FROM answer"  # noqa: S608
         try:
@@ -141,8 +141,8 @@ def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
             continue
         binary = {cell for cell, length in measured if length == len(str(cell)) // 2 - 1}
         for row in found:
-            if row[place] in binary:
-                row[place] = {"binary": row[place]}
+            if row[index] in binary:
+                row[index] = {"binary": row[index]}
     return replace(rows, rows=tuple(map(tuple, found)))
 
 
@@ -162,15 +162,15 @@ def _metrics(
     database: Database, truth: Truth, answer: tuple[str, Rows | str], golds: Mapping[str, Rows]
 ) -> dict[str, float]:
     """Return the metrics of the benchmark's own evaluation, each for the best gold statement."""
-    statement, given = answer
+    statement, answered = answer
     if truth.match == "set":
-        found = () if isinstance(given, str) else given.rows
-        failed = isinstance(given, str)
+        found = () if isinstance(answered, str) else answered.rows
+        failed = isinstance(answered, str)
         same = any(rows_match(found, gold.rows, "set") for gold in golds.values())
         soft = max((soft_f1(found, gold.rows) for gold in golds.values()), default=0.0)
         return {"EX": float(same and not failed), "Soft-F1": 0.0 if failed else soft}
     if truth.match == "table":
-        these = _normalised_rows(database, statement, given)
+        these = _normalised_rows(database, statement, answered)
         pairs = [(gold, _normalised_rows(database, gold, rows)) for gold, rows in golds.items()]
         same = not isinstance(these, str) and any(
             rows_match(these.rows, those.rows, "table", ordered="order by" in gold.lower())
@@ -205,12 +205,12 @@ _TOLERANCE = 0.01
 """Maximum difference of numbers that Spider 2's evaluation treats as equal."""
 
 
-def rows_match(given: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool = False) -> bool:
+def rows_match(answered: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool = False) -> bool:
     """Return whether the rows of an answer match the rows of a gold statement.
 
     Parameters
     ----------
-    given, right
+    answered, right
         All rows of the answer, and all rows of the gold statement.
     rule
         The rule of comparison.
@@ -219,9 +219,9 @@ def rows_match(given: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool = F
     """
     if rule == "columns":
         table = GoldTable(tuple(tuple(map(_scalar, row)) for row in right), ordered=ordered)
-        return table_matches(given, table)
+        return table_matches(answered, table)
     rounded = rule == "subset"
-    these, those = _hashable(given, rounded=rounded), _hashable(right, rounded=rounded)
+    these, those = _hashable(answered, rounded=rounded), _hashable(right, rounded=rounded)
     if rule == "set":
         return set(these) == set(those)
     if rounded and len({*map(len, these), *map(len, those)}) == 1:
@@ -235,27 +235,27 @@ def rows_match(given: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool = F
     return _placed([], columns, wanted)
 
 
-def table_matches(given: _Rows, right: GoldTable) -> bool:
+def table_matches(answered: _Rows, right: GoldTable) -> bool:
     """Return whether an answer contains every column of a gold table (Spider 2)."""
-    if not given or not right.rows:
-        return not given and not right.rows
+    if not answered or not right.rows:
+        return not answered and not right.rows
     wanted = list(zip(*right.rows, strict=True))
-    places = right.columns or range(len(wanted))
-    columns = [_numbers(column, right.ordered) for column in zip(*given, strict=True)]
-    golds = [_numbers(wanted[place], right.ordered) for place in places]
+    indexes = right.columns or range(len(wanted))
+    columns = [_numbers(column, right.ordered) for column in zip(*answered, strict=True)]
+    golds = [_numbers(wanted[index], right.ordered) for index in indexes]
     return all(
         any(len(gold) == len(column) and all(map(_close, gold, column)) for column in columns)
         for gold in golds
     )
 
 
-def soft_f1(given: _Rows, right: _Rows) -> float:
+def soft_f1(answered: _Rows, right: _Rows) -> float:
     """Return BIRD's Soft-F1: the overlap of cells, row by row and without repeated rows.
 
     Each cell of a pair of rows has the weight ``1 / width of the gold row``. A row without a
     counterpart has the weight 1.
     """
-    these = list(dict.fromkeys(_hashable(given)))
+    these = list(dict.fromkeys(_hashable(answered)))
     those = list(dict.fromkeys(_hashable(right)))
     if not these and not those:
         return 1.0
@@ -306,11 +306,11 @@ def _placed(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row]) 
     if count == len(wanted):
         return True
     goal, tried = Counter(zip(*wanted[: count + 1], strict=True)), set[_Row]()
-    for place, column in enumerate(columns):
-        if place in chosen or column in tried:
+    for index, column in enumerate(columns):
+        if index in chosen or column in tried:
             continue
         tried.add(column)
-        here = [*chosen, place]
+        here = [*chosen, index]
         placed = zip(*(columns[n] for n in here), strict=True)
         if Counter(placed) == goal and _placed(here, columns, wanted):
             return True

@@ -26,8 +26,8 @@ from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
 from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.secrets import redact
-from dqa.evaluation.connecting import GivenObjects
-from dqa.evaluation.decide import Made, TaskWorker, Worker
+from dqa.evaluation.connecting import PassedObjects
+from dqa.evaluation.decide import DecisionRecord, TaskWorker, Worker
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.prepare import Group, PreparedRun, Task, parse_database, prepare
@@ -65,7 +65,7 @@ class Problem(NamedTuple):
 class Batch(NamedTuple):
     """The decisions that a worker made, and the problem that prevented further decisions."""
 
-    made: list[Made]
+    made: list[DecisionRecord]
     problem: Problem | None = None
 
 
@@ -157,8 +157,8 @@ class _ThreadLane(Lane):
     def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
         """Make a batch."""
         del used  # the threads share one budget
-        made = map(self._worker.decide, tasks)
-        return Batch([one for one in made if one is not None])
+        records = map(self._worker.decide, tasks)
+        return Batch([one for one in records if one is not None])
 
     def close(self, *, is_busy: bool, at_once: bool) -> None:
         """Close the worker. A thread may still be waiting for a model."""
@@ -174,8 +174,8 @@ def thread_executor(worker: TaskWorker, threads: int) -> Executor:
 class ProcessLane(Lane):
     """A worker process of this machine."""
 
-    def __init__(self, *given: object) -> None:
-        self._given = given
+    def __init__(self, *arguments: object) -> None:
+        self._given = arguments
         self._process: BaseProcess | None = None
         self._requests: Connection | None = None
         self._is_closed = False
@@ -218,7 +218,7 @@ class ProcessLane(Lane):
 
 
 def pack_run(
-    run: PreparedRun, given: GivenObjects, dumps: Dumps, environment: Mapping[str, str]
+    run: PreparedRun, objects: PassedObjects, dumps: Dumps, environment: Mapping[str, str]
 ) -> bytes:
     """Pack a run for workers in other processes, with the environment variables that they need.
 
@@ -228,9 +228,9 @@ def pack_run(
         A decider or a chat model cannot be sent to another process.
     """
     try:
-        return dumps((run.spec, run.questions, given, environment))
+        return dumps((run.spec, run.questions, objects, environment))
     except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
-        names = ", ".join((*given.deciders, *given.chats))
+        names = ", ".join((*objects.deciders, *objects.chats))
         raise UsageError(
             f"{names} cannot be sent to another process ({error}): use deciders and models that a "
             "package registers, or run in this process (engine='local', processes=1)."
@@ -249,7 +249,7 @@ def needed_variables(run: PreparedRun) -> dict[str, str]:
     keys = {key for chat in chats for key in getattr(chat, "lc_secrets", {}).values()}
     databases = {parse_database(database)[0] for database in run.spec.databases}
     databases |= {
-        name for place in run.places.items() for name in (place[0], place[1].backend.name)
+        name for named in run.places.items() for name in (named[0], named[1].backend.name)
     }
     names = keys | set(map(variable_of, databases))
     for other in ("API_BASE", "BASE_URL", "ORG_ID"):
@@ -285,9 +285,9 @@ class RemoteWorker:
     def prepare(self, packed: bytes, calls: CallOptions, options: RunOptions) -> None:
         """Build the run. If this fails, `decide` reports the error."""
         try:
-            spec, questions, given, environment = unpack(packed)
+            spec, questions, objects, environment = unpack(packed)
             os.environ.update(environment)
-            run = prepare(spec, calls=calls, options=options, questions=questions, given=given)
+            run = prepare(spec, calls=calls, options=options, questions=questions, given=objects)
         except Exception as error:  # noqa: BLE001  (raised again by the sender)
             self._problem = Problem.of(error)
             return
@@ -311,7 +311,7 @@ class RemoteWorker:
         budget = self._connected.settings.calls.budget
         if budget is not None:
             budget.learn(used)
-        batch: list[Made] = []
+        batch: list[DecisionRecord] = []
         problem: Problem | None = None
         for future in [self._threads.submit(self._worker.decide, self._tasks[key]) for key in keys]:
             try:
@@ -367,7 +367,7 @@ def unpack(packed: bytes) -> Any:  # noqa: ANN401
 
 @contextmanager
 def open_executor(
-    run: PreparedRun, given: GivenObjects, calls: CallOptions, options: RunOptions
+    run: PreparedRun, objects: PassedObjects, calls: CallOptions, options: RunOptions
 ) -> Iterator[Executor]:
     """Open the executor of a run.
 
@@ -389,11 +389,11 @@ def open_executor(
                 f"{install_command('ray')}."
             ) from error
         with ray_cluster.connected(options.ray_address):
-            yield ray_cluster.ray_executor(run, given, calls, options)
+            yield ray_cluster.ray_executor(run, objects, calls, options)
     elif options.processes > 1:
         most = min(options.processes, options.workers, calls.max_concurrency or options.workers)
         threads = divide(options.workers, most)
-        packed = pack_run(run, given, pickle.dumps, {})
+        packed = pack_run(run, objects, pickle.dumps, {})
         shares = share_options(calls, options, threads)
         lanes = [ProcessLane(packed, *share) for share in shares]
         yield Executor(lanes, max(threads))

@@ -19,7 +19,7 @@ from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, Usag
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.base import DeciderFactory, Settings, read_settings
-from dqa.evaluation.connecting import Connected, GivenObjects, NamedDecider, connect, find_decider
+from dqa.evaluation.connecting import Connected, NamedDecider, PassedObjects, connect, find_decider
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.prepare import Task, check_decider
 from dqa.evaluation.results import NO_MODEL
@@ -149,13 +149,13 @@ class GameSetup:
         """Return the task of a game, with its models joined by ``+``."""
         contestants = [name for name in (game.player, game.opponent) if name]
         pair, mirrored = _VERSUS.join(contestants), ", mirrored" if game.mirrored else ""
-        asked = dict.fromkeys(self.models[name] for name in contestants)
+        specs = dict.fromkeys(self.models[name] for name in contestants)
         text = f"Game {game.number} of {game.world}{mirrored}: {pair}."
         return Task(
             Question(game.world, f"{game.number}{'m' if game.mirrored else ''}", text, ""),
             *(self.database, pair, str(game.seed), epoch),
             kind=self.kind,
-            model=" + ".join(name for name in asked if name != NO_MODEL) or NO_MODEL,
+            model=" + ".join(name for name in specs if name != NO_MODEL) or NO_MODEL,
             game=game,
         )
 
@@ -165,7 +165,7 @@ def prepare_games(
     *,
     calls: CallOptions,
     resumed: Callable[[], Usage] | None = None,
-    given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
+    given: PassedObjects = PassedObjects(),  # noqa: B008  (frozen)
 ) -> GameSetup:
     """Look up all names, connect the models and create the players.
 
@@ -238,15 +238,15 @@ def _check_sides(world: World, spec: PlaySpec) -> None:
 
 def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str, str]) -> Policy:
     """Create a program of the world, and add the hash of its weights to `weights`."""
-    made = factory.policies[name]
-    if made.trainer is None:
+    created = factory.policies[name]
+    if created.trainer is None:
         try:
-            return made.make(seed)
+            return created.make(seed)
         except MissingKeyError as error:  # a library that only this program needs
             raise CannotPlayError(name, str(error)) from error
-    learned = learn(made.trainer, seed).weights
+    learned = learn(created.trainer, seed).weights
     weights[name] = hash_weights(learned)
-    return made.trainer.play(learned)
+    return created.trainer.play(learned)
 
 
 def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) -> World:
@@ -273,8 +273,10 @@ def _hash_beginnings(world: World, spec: PlaySpec) -> str:
             with closing(world.start(spec.deal(number), mirrored=mirrored)) as episode:
                 move = episode.next_move()
                 if move is not None:
-                    asked, shown = move.question, move.position.describe()
-                    content.append([asked.text, asked.rules, list(asked.candidates or ()), shown])
+                    question, shown = move.question, move.position.describe()
+                    content.append(
+                        [question.text, question.rules, list(question.candidates or ()), shown]
+                    )
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
@@ -287,11 +289,11 @@ def _as_decider(name: str, policies: Mapping[str, Policy], spec: PlaySpec) -> Na
     return NamedDecider(name, DeciderFactory(name, "", make, needs_model=False), spec.model)
 
 
-def _find(name: str, factory: WorldFactory, spec: PlaySpec, given: GivenObjects) -> NamedDecider:
+def _find(name: str, factory: WorldFactory, spec: PlaySpec, objects: PassedObjects) -> NamedDecider:
     """Find a decider. Raise `CannotPlayError` if the name is neither a program nor a decider."""
     deciders, called = plugins.names("decider"), decider_of(name)
-    if called not in {*deciders, *given.deciders}:
-        own = sorted({*factory.policies, *given.deciders})
+    if called not in {*deciders, *objects.deciders}:
+        own = sorted({*factory.policies, *objects.deciders})
         close = get_close_matches(called, [*own, *deciders], n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
         raise CannotPlayError(
@@ -300,7 +302,7 @@ def _find(name: str, factory: WorldFactory, spec: PlaySpec, given: GivenObjects)
             f"Deciders can play, too: 'dqa list' names them.{hint}",
         )
     try:
-        return NamedDecider(name, find_decider(called, given), spec.model_of(name))
+        return NamedDecider(name, find_decider(called, objects), spec.model_of(name))
     except PluginError as error:
         raise CannotPlayError(name, str(error)) from error
 

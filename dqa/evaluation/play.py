@@ -23,7 +23,7 @@ from dqa.core.events import AttemptEvent, EndingEvent, Event, MoveEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import collect_recorders
 from dqa.deciders.base import ByScenario
-from dqa.evaluation.decide import Made, decide_or_end, decide_task, end_decision
+from dqa.evaluation.decide import DecisionRecord, decide_or_end, decide_task, end_decision
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Outcome, PlayedGame
@@ -200,7 +200,7 @@ class GameWorker:
         self._worlds: dict[int, tuple[World, History]] = {}
         self._lock = threading.Lock()
 
-    def decide(self, task: Task) -> Made | None:
+    def decide(self, task: Task) -> DecisionRecord | None:
         """Play one game. Return None if another process has started the game again."""
         game = GameOfRun(self._setup, task, *self._world_of(task))
         try:
@@ -414,8 +414,8 @@ class GameOfRun:
         """Replay the choices of an attempt, so that it is the last game in the history."""
         with closing(self._world.start(self._game.seed)) as episode:
             for move in scored.moves:
-                asked, choice = episode.next_move(), move.choice
-                if asked is None or choice is None or not asked.position.accepts(choice):
+                expected, choice = episode.next_move(), move.choice
+                if expected is None or choice is None or not expected.position.accepts(choice):
                     break
                 episode.choose(choice)
             is_same = episode.next_move() is None and dict(episode.returns()) == scored.returns

@@ -38,7 +38,7 @@ from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
     from dqa.evaluation.games import Game
-from dqa.evaluation.connecting import Connected, GivenObjects, connect, with_each_model
+from dqa.evaluation.connecting import Connected, PassedObjects, connect, with_each_model
 
 Group: TypeAlias = tuple[str, str]
 """A situation and a database. Tasks of one group share an open database."""
@@ -166,23 +166,23 @@ def places_of(
     DatabaseUnavailableError
         A database cannot be reached.
     """
-    places: dict[str, DatabaseLocation] = {}
+    found: dict[str, DatabaseLocation] = {}
     for name, location in locations.items():
         where = whole_url(location, name)
         backend, schemas = plugins.backend_for(where), described.get(name, ())
-        places[name] = DatabaseLocation(backend, where, access, schemas)
-        places[name].open().close()
-    return places
+        found[name] = DatabaseLocation(backend, where, access, schemas)
+        found[name].open().close()
+    return found
 
 
 def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
     """Return the schemas of the scenarios whose questions are about a user's own database."""
-    said: dict[str, dict[str, Schema]] = {}
+    schemas_of: dict[str, dict[str, Schema]] = {}
     for question in questions.questions:
         scenario = plugins.scenario_of(question)
         if scenario is not None and questions.is_in_place(question):
-            said.setdefault(question.situation, {}).setdefault(scenario.name, scenario.schema)
-    return {place: tuple(schemas.values()) for place, schemas in said.items()}
+            schemas_of.setdefault(question.situation, {}).setdefault(scenario.name, scenario.schema)
+    return {name: tuple(schemas.values()) for name, schemas in schemas_of.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +267,13 @@ class Setup:
             by_situation.setdefault(situation, []).append(question)
         return tuple(
             Task(question, name, decider, situation, epoch, locations[name].kind, model)
-            for situation, asked in by_situation.items()
-            for name in ((asked[0].situation,) if questions.is_in_place(asked[0]) else self.targets)
-            for question in asked
+            for situation, own_questions in by_situation.items()
+            for name in (
+                (own_questions[0].situation,)
+                if questions.is_in_place(own_questions[0])
+                else self.targets
+            )
+            for question in own_questions
             for epoch in range(1, len(self.deciders) + 1)
             for decider in _able(self.deciders[0], self.scenarios, question.scenario)
             for model in (self.models[decider],)
@@ -312,7 +316,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     options: RunOptions = DEFAULT_RUN,
     resumed: Callable[[], Usage] | None = None,
     questions: QuestionSet | None = None,
-    given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
+    given: PassedObjects = PassedObjects(),  # noqa: B008  (frozen)
 ) -> PreparedRun:
     """Look up all names, connect the models, and then read the questions.
 
@@ -400,10 +404,10 @@ def _select(
     UsageError
         A decider refuses a scenario that the user named, or no decider supports any scenario.
     """
-    asked, lines = questions.questions, []
-    first = {question.scenario: question for question in reversed(asked)}
+    selected, lines = questions.questions, []
+    first = {question.scenario: question for question in reversed(selected)}
     # All questions of a scenario have the same form; a user's own questions may differ.
-    own = [question for question in asked if questions.is_in_place(question)]
+    own = [question for question in selected if questions.is_in_place(question)]
     refused: dict[str, UsageError] = {}
     for question in (*first.values(), *own):
         try:

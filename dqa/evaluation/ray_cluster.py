@@ -24,7 +24,7 @@ from ray.exceptions import GetTimeoutError, LocalRayletDiedError, RayError, RayT
 
 from dqa.core.decision import Usage
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.evaluation.connecting import GivenObjects
+from dqa.evaluation.connecting import PassedObjects
 from dqa.evaluation.executors import (
     CLOSING_SECONDS,
     Batch,
@@ -106,7 +106,7 @@ def _require_listener(address: str) -> None:
 
 
 def ray_executor(
-    run: PreparedRun, given: GivenObjects, calls: CallOptions, options: RunOptions
+    run: PreparedRun, objects: PassedObjects, calls: CallOptions, options: RunOptions
 ) -> Executor:
     """Return the executor of a run on the connected cluster: one worker per processor.
 
@@ -117,7 +117,7 @@ def ray_executor(
     """
     slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
     count = min(slots, len(run.tasks), calls.max_concurrency or slots)
-    packed = ray.put(pack_run(run, given, _pack, needed_variables(run)))
+    packed = ray.put(pack_run(run, objects, _pack, needed_variables(run)))
     shares = share_options(calls, options, [options.workers] * count)
     ready: set[RayLane] = set()
     return Executor([RayLane(ready, packed, *share) for share in shares], options.workers)
@@ -126,8 +126,8 @@ def ray_executor(
 class RayLane(Lane):
     """An actor of a cluster; `ready` contains the lanes whose actor has started."""
 
-    def __init__(self, ready: set[RayLane], *given: object) -> None:
-        self._ready, self._given = ready, given
+    def __init__(self, ready: set[RayLane], *arguments: object) -> None:
+        self._ready, self._given = ready, arguments
         self._actor: Any = None
         self._cpus = 1
 

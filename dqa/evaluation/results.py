@@ -238,8 +238,8 @@ class Result(Record, use_attribute_docstrings=True):
 
         The choice is not redacted: a candidate that looks like a secret is still a candidate.
         """
-        said: dict[str, Any] = redacted({"answer": self.answer, "error": self.error})
-        return super().to_json() | said
+        texts: dict[str, Any] = redacted({"answer": self.answer, "error": self.error})
+        return super().to_json() | texts
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:

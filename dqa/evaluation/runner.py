@@ -18,7 +18,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import CrashError, InfrastructureError
 from dqa.core.events import EndingEvent
 from dqa.core.recorder import DecisionWatcher, watched_by
-from dqa.evaluation.decide import Made, decide_task
+from dqa.evaluation.decide import DecisionRecord, decide_task
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.prepare import Task
@@ -172,31 +172,31 @@ class _Loop:
                 raise
             return
         self.failed_starts = 0
-        for made in batch.made:
-            self.store.add(*made)
+        for record in batch.made:
+            self.store.add(*record)
         if is_ending:
             return
-        for made in batch.made:
-            self._report(made)
-            self.is_spent = self.is_spent or made.trace.ending is Ending.BUDGET
+        for record in batch.made:
+            self._report(record)
+            self.is_spent = self.is_spent or record.trace.ending is Ending.BUDGET
         if batch.problem is not None:
             raise batch.problem.error()
 
-    def _report(self, made: Made) -> None:
+    def _report(self, record: DecisionRecord) -> None:
         """Report a decision. Raise `CrashError` after too many consecutive crashes."""
-        trace = made.trace
+        trace = record.trace
         if not self.executor.is_local:
             for event in trace.events:
                 self.watcher.happened(event, trace.usage)
         tell_observers(trace)
-        self.on_result(made.result)
+        self.on_result(record.result)
         self.crashes = self.crashes + 1 if trace.ending is Ending.CRASHED else 0
         if self.crashes >= self.most_crashes:
             several = self.most_crashes > 1
             many = f"{self.crashes} decisions in a row" if several else "a decision"
             raise CrashError(
                 f"The run was stopped because {many} crashed. The last crash was at "
-                f"{made.result.key}: {trace.error}."
+                f"{record.result.key}: {trace.error}."
             )
 
     def _repeat(self, tasks: Sequence[Task], error: WorkerDiedError) -> None:
@@ -220,6 +220,6 @@ class _Loop:
             words = f"{MOST_DEATHS} workers died while they made this decision: {error}"
             event = EndingEvent(kind="crashed", problem=words)
             decision = Decision(Ending.CRASHED, error=words, trace=(event,))
-            made = decide_task(task, partial(replace, decision))
-            self.store.add(*made)
-            self._report(made)
+            record = decide_task(task, partial(replace, decision))
+            self.store.add(*record)
+            self._report(record)

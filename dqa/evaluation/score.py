@@ -94,8 +94,13 @@ def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[Sim
         if question.scenario in rules and questions.has_data_of(question) and not is_known:
             groups.setdefault((question.scenario, question.situation), []).append(question)
     return [
-        SimulationGroup(scenario, questions.situation_of(asked[0]), tuple(asked), rules[scenario])
-        for (scenario, _), asked in groups.items()
+        SimulationGroup(
+            scenario,
+            questions.situation_of(own_questions[0]),
+            tuple(own_questions),
+            rules[scenario],
+        )
+        for (scenario, _), own_questions in groups.items()
     ]
 
 

@@ -139,15 +139,15 @@ def choose_by_shortcuts(
         return question.scenario, content
 
     found: dict[str, ShortcutChoices] = {}
-    for (scenario, _), asked in grouped(question_set.questions, data).items():
+    for (scenario, _), questions in grouped(question_set.questions, data).items():
         known = plugins.find_scenario(scenario)
         names = [] if known is None else [heuristic.name for heuristic in known.heuristics]
         deciders = {name: plugins.decider(name)(None, Settings()) for name in names}
         with ExitStack() as stack:
             database = None
             if deciders:
-                database = stack.enter_context(closing(_opened(question_set, asked[0], places)))
-            for question in asked:
+                database = stack.enter_context(closing(_opened(question_set, questions[0], places)))
+            for question in questions:
                 found[question.key] = ShortcutChoices(
                     question=question.key,
                     scenario=scenario,

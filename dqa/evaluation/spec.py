@@ -115,8 +115,8 @@ class ModelSpec(Record, use_attribute_docstrings=True):
     @property
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that are set, for the provider's chat model."""
-        given = {name: getattr(self, name) for name in PARAMETERS}
-        return {name: value for name, value in given.items() if value is not None}
+        values = {name: getattr(self, name) for name in PARAMETERS}
+        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def called(self) -> str:
@@ -175,15 +175,15 @@ class Deciding(Record, use_attribute_docstrings=True):
 
     @model_validator(mode="before")
     @classmethod
-    def _require_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+    def _require_version(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
         known = cls.model_fields.get("version")
-        version = given.get("version") if isinstance(given, Mapping) else None
+        version = values.get("version") if isinstance(values, Mapping) else None
         if known is not None and version not in {None, known.default}:
             raise UsageError(
                 f"This {cls.__name__} has version {version!r}, but this dqa reads version "
                 f"{known.default}: use the dqa that wrote it, or write it again."
             )
-        return given
+        return values
 
     def __repr__(self) -> str:
         return redact(super().__repr__())
@@ -252,18 +252,18 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_first_model(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        models = given.get("models") if isinstance(given, Mapping) else None
+    def _with_first_model(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        models = values.get("models") if isinstance(values, Mapping) else None
         if not isinstance(models, list | tuple) or not models:
-            return given
+            return values
         # Deciders that use a single model use the first one.
-        model, names = given.get("model"), [_called(one) for one in models]
+        model, names = values.get("model"), [_called(one) for one in models]
         if model is not None and None not in names and _called(model) not in names:
             raise UsageError(
                 f"RunSpec: model and models: {_called(model)} is not one of the models. Give "
                 "model (--model) or models (--models), not both."
             )
-        return {**given, "model": models[0], "models": tuple(models) if len(models) > 1 else ()}
+        return {**values, "model": models[0], "models": tuple(models) if len(models) > 1 else ()}
 
     @field_validator("models")
     @classmethod
@@ -278,7 +278,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
     @field_validator("deciders")
     @classmethod
-    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _require_unique(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(names))
 
     @field_validator("databases")
@@ -398,7 +398,7 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
 
     @field_validator("pairs")
     @classmethod
-    def _each_once(cls, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+    def _require_unique(cls, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if len({opponent == NOBODY for _, opponent in pairs}) > 1:
             raise UsageError(
                 "Some players have an opponent, and others have none: give opponents for all "

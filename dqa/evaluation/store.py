@@ -251,12 +251,12 @@ class RunStore:
             busy.remove(key)
         while batches := self._choose(busy, most, groups):
             claimed = [task for batch in batches for task in batch]
-            made = self._stored(connection, claimed)
-            if not made:
+            stored = self._stored(connection, claimed)
+            if not stored:
                 row = {"run_id": self._run, "worker": self._worker, "expires": now + LEASE_SECONDS}
                 connection.execute(insert(CLAIMS), [row | task.key._asdict() for task in claimed])
                 return batches
-            self._drop(made)
+            self._drop(stored)
         return []
 
     def _choose(
@@ -311,8 +311,8 @@ class RunStore:
 
         def store(connection: Connection) -> bool:
             connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, result.key)))
-            there = select(RESULTS.c.trace).where(has_key(RESULTS, self._run, result.key))
-            stored = connection.execute(there).first()
+            known = select(RESULTS.c.trace).where(has_key(RESULTS, self._run, result.key))
+            stored = connection.execute(known).first()
             if stored is not None and bytes(stored.trace) == row["trace"]:
                 return True  # the connection broke after the commit
             if stored is not None:
@@ -429,18 +429,18 @@ class RunStore:
     def look_elsewhere(self) -> None:
         """Query the usage and the number of decisions of other processes."""
         with self._adding:
-            used, made = self._transact(self._count)
+            used, count = self._transact(self._count)
             totals = zip(astuple(used), astuple(self._own), strict=True)
             self.used_elsewhere = Usage(*(total - own for total, own in totals))
-            elsewhere = made - self.done - self.added
+            elsewhere = count - self.done - self.added
         if elsewhere > 0 and self.on_elsewhere is not None:
             with suppress(Exception):  # a caller's error must not end the renewal of claims
                 self.on_elsewhere(elsewhere)
 
     def _count(self, connection: Connection) -> tuple[Usage, int]:
         used = sum_usage(connection, RESULTS, self._run) + sum_usage(connection, LOST, self._run)
-        made = select(func.count()).select_from(RESULTS).where(RESULTS.c.run_id == self._run)
-        return used, connection.execute(made).scalar_one()
+        count = select(func.count()).select_from(RESULTS).where(RESULTS.c.run_id == self._run)
+        return used, connection.execute(count).scalar_one()
 
     def _transact(self, work: Callable[[Connection], _Made]) -> _Made:
         """Run a transaction. Repeat it after a conflict or a lost connection."""

@@ -58,7 +58,7 @@ class Alternative(Record):
         )
 
 
-class AskedRecord(Record):
+class AskRecord(Record):
     """The question and its candidates.
 
     Attributes
@@ -119,16 +119,16 @@ class Provenance(Record):
     reason: str
 
     @classmethod
-    def of(cls, made: Decision, decision: str, time: str) -> Self:
+    def of(cls, decided: Decision, decision: str, time: str) -> Self:
         """Return the provenance of a decision for the current login."""
-        replies = [event.text for event in made.trace if isinstance(event, ReplyEvent)]
-        reason = replies[-1] if replies else made.answer
+        replies = [event.text for event in decided.trace if isinstance(event, ReplyEvent)]
+        reason = replies[-1] if replies else decided.answer
         return cls(
             decision=decision,
             time=time,
             user=user_name(),
             dqa=own_version(),
-            reason=reason if made.error is None else made.error,
+            reason=reason if decided.error is None else decided.error,
         )
 
 
@@ -172,7 +172,7 @@ class Trace(Record):
     evidence: tuple[Evidence, ...]
     warnings: tuple[str, ...] = ()
     ended_by: str | None = None
-    asked: AskedRecord | None = None
+    asked: AskRecord | None = None
     provenance: Provenance | None = None
     cost: float | None = Field(default=None, ge=0)
     events: tuple[SerializeAsAny[Event], ...] = Field(
@@ -181,13 +181,13 @@ class Trace(Record):
 
     @field_validator("events", mode="before")
     @classmethod
-    def _typed(cls, given: object) -> object:
-        if not isinstance(given, list | tuple):
-            return given
+    def _typed(cls, fields: object) -> object:
+        if not isinstance(fields, list | tuple):
+            return fields
         known = plugins.events()
         return tuple(
             event_from_json(event, known) if isinstance(event, Mapping) else event
-            for event in given
+            for event in fields
         )
 
     @classmethod
@@ -219,10 +219,10 @@ class Trace(Record):
         The choice is not redacted: a candidate that looks like a secret is still a candidate.
         """
         line = super().to_json()
-        said: dict[str, Any] = redacted({name: line[name] for name in _SAID})
+        texts: dict[str, Any] = redacted({name: line[name] for name in _SAID})
         if self.asked is not None:
-            said["asked"] = line["asked"] | {"problem": redacted(self.asked.problem)}
-        return line | said
+            texts["asked"] = line["asked"] | {"problem": redacted(self.asked.problem)}
+        return line | texts
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:

@@ -290,10 +290,10 @@ class GuardedDatabase:
             try:
                 rows = self._answered(statement, limits)
             except BaseException as error:
-                said = str(error) if isinstance(error, errors.DqaError) else type(error).__name__
+                message = str(error) if isinstance(error, errors.DqaError) else type(error).__name__
                 is_refused = isinstance(error, errors.RefusedStatementError)
                 key = "reason" if is_refused else "error"
-                self._record(statement, started, allowed=not is_refused, **{key: said})
+                self._record(statement, started, allowed=not is_refused, **{key: message})
                 raise
             count = len(rows.rows)
             self._record(statement, started, allowed=True, rows=count, cut=rows.cut)

@@ -390,20 +390,20 @@ class Policy:
             The file cannot be read, is not a JSON object, or has an unknown key.
         """
         try:
-            given = read_json(path)
+            document = read_json(path)
         except ParseError as error:
             raise UsageError(f"The policy {error}.") from error
-        if not isinstance(given, dict):
+        if not isinstance(document, dict):
             raise UsageError(
                 f"The policy {path} must be a JSON object whose values are lists of names."
             )
         known = (*_LISTS, *_MAPPINGS)
-        unknown = sorted(set(given) - set(known))
+        unknown = sorted(set(document) - set(known))
         if unknown:
             raise UsageError(
                 f"The policy {path} has the unknown key '{unknown[0]}'. Use: {', '.join(known)}."
             )
-        return cls(**given, schema=schema)
+        return cls(**document, schema=schema)
 
 
 _LISTS = tuple(f.name for f in fields(Policy) if f.repr and "frozenset" in str(f.type))
@@ -413,18 +413,18 @@ _OWNED = frozenset({"columns", "properties", "masks"})
 OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
 
 
-def _by_names(what: str, given: Any) -> Any:  # noqa: ANN401  (unchecked input of any type)
+def _by_names(what: str, value: Any) -> Any:  # noqa: ANN401  (unchecked input of any type)
     """Validate a list or a mapping of names; return it with names in the compared spelling."""
     is_mapping = what in _MAPPINGS
-    is_form = isinstance(given, Collection) and isinstance(given, Mapping) is is_mapping
-    if not is_form or isinstance(given, str) or not all(isinstance(n, str) and n for n in given):
+    is_form = isinstance(value, Collection) and isinstance(value, Mapping) is is_mapping
+    if not is_form or isinstance(value, str) or not all(isinstance(n, str) and n for n in value):
         form = "an object with names as keys" if is_mapping else "a list of names"
-        raise UsageError(f"The policy's {what} must be {form}, not {given!r}.")
-    for name in given if what in _OWNED else ():
+        raise UsageError(f"The policy's {what} must be {form}, not {value!r}.")
+    for name in value if what in _OWNED else ():
         if "." not in name.strip("."):
             raise UsageError(f"The policy's {what} has '{name}': write 'owner.{name}'.")
     fold = str if what in OF_GRAPH else str.casefold
-    return {fold(n): given[n] for n in given} if is_mapping else frozenset(map(fold, given))
+    return {fold(n): value[n] for n in value} if is_mapping else frozenset(map(fold, value))
 
 
 def _shows(owner: str, name: str, listed: frozenset[str] | None, denied: frozenset[str]) -> bool:

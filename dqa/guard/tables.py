@@ -128,7 +128,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
             own.append(f" AS {text[int(node.parts[-1].meta['start']) : end]}")
         done = end
     if restricted:
-        _refuse_ways_round(parsed, restricted)
+        _refuse_bypasses(parsed, restricted)
     return "".join((*own, text[done:]))
 
 
@@ -165,7 +165,7 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
     return True
 
 
-def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownTable]) -> None:
+def _refuse_bypasses(parsed: Parsed, restricted: Mapping[str, ShownTable]) -> None:
     """Refuse constructs that could read hidden data although a query replaces the table."""
     columns = {column.name.casefold() for shown in restricted.values() for column in shown.columns}
     searches = lists(parsed.dialect)["functions of indexes"]
@@ -245,7 +245,7 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
     statement = f"SELECT 1 FROM {quoted(table.name, quote)} WHERE ({condition})"  # noqa: S608
     parsed = parse(read_text(statement, dialect), dialect)
     where = parsed.tree.args.get("where")
-    filled = {place for place, value in parsed.tree.args.items() if value}
+    filled = {argument for argument, value in parsed.tree.args.items() if value}
     is_single = filled == {"expressions", "from_", "where"} and parsed.text == statement
     if where is None or not isinstance(where.this, exp.Paren) or not is_single:
         raise Refusal("it is not a single condition, or it contains a comment or a backslash")

@@ -137,11 +137,11 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
         here = [part for part in parts if isinstance(part, TableInfo) is not is_of_graph]
         form = str if is_of_graph and not fold else str.casefold
         known = [name for part in here for name in _names_of(part, what)]
-        there = set(map(form, known))
+        existing = set(map(form, known))
         for name in sorted(getattr(policy, what) or ()) if here else ():
             owner = name.rpartition(".")[0]
             is_elsewhere = owner in elsewhere or (what in {"tables", "unmasked"} and owner)
-            if form(name) not in there and not is_elsewhere:
+            if form(name) not in existing and not is_elsewhere:
                 hint = closest(name, known, whole=True)
                 full = "table or view" if kind == "table" else kind
                 raise UsageError(

@@ -145,17 +145,17 @@ def _read_file(file: Path) -> list[tuple[int, Any]]:
                 other, number, f"id: there are two answers for '{name}': remove one of the lines"
             )
         answers[name] = line
-    asked = {str(one.get("id", n)): one for n, one in written if isinstance(one, dict)}
+    fields_of = {str(one.get("id", n)): one for n, one in written if isinstance(one, dict)}
     problems = {
-        "has no line for": asked.keys() - answers.keys(),
-        "has lines for unknown questions": answers.keys() - asked.keys(),
-        "repeats answers of the questions": {i for i in asked if ANSWERS & asked[i].keys()},
+        "has no line for": fields_of.keys() - answers.keys(),
+        "has lines for unknown questions": answers.keys() - fields_of.keys(),
+        "repeats answers of the questions": {i for i in fields_of if ANSWERS & fields_of[i].keys()},
     }
     for problem, names in problems.items():
         if names:
             raise ParseError(other, None, f"{problem} {', '.join(sorted(names))}")
     for name, line in answers.items():
-        asked[name].update(line)
+        fields_of[name].update(line)
     return written
 
 
@@ -202,8 +202,8 @@ class _Reading:
                 if limit is None or counts[scenario] <= limit:
                     found.append(self._labelled(line, scenario))
         used = {question.situation for question, _ in found}
-        places = {name: at for name, at in self.locations.items() if name in used}
-        return replace(QuestionSet.of(self.name, found, self.situations), places=places)
+        used_locations = {name: at for name, at in self.locations.items() if name in used}
+        return replace(QuestionSet.of(self.name, found, self.situations), places=used_locations)
 
     def _scenario_of(self, line: _Line) -> str:
         """Return the scenario of a question; by default the name of the set."""

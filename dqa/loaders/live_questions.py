@@ -205,10 +205,10 @@ class LiveScenario:
         where = f"{key} in {self._database.name} called"
         raise UnknownNameError(where, text, known, more=len(known) > _KNOWN)
 
-    def whole_target(self, given: Mapping[str, str]) -> dict[str, str]:
+    def whole_target(self, values: Mapping[str, str]) -> dict[str, str]:
         """Add each missing parameter that has only one possible value; return the target."""
         scenario = self._scenario
-        target = {key: value for key, value in given.items() if value}
+        target = {key: value for key, value in values.items() if value}
         named = dict(target)
         typed = scenario.values(named)
         for key in scenario.template.get_identifiers():

@@ -105,8 +105,8 @@ def _all_rows(database: Database, statement: str) -> _Rows:
 
 
 def _by_key(columns: Sequence[str], table: TableSchema) -> _Key:
-    places = [columns.index(name) for name in table.key if name in columns]
-    return lambda row: [order_of(cell_of(row[place])) for place in places]
+    positions = [columns.index(name) for name in table.key if name in columns]
+    return lambda row: [order_of(cell_of(row[position])) for position in positions]
 
 
 def _table(table: TableSchema, columns: Sequence[str], rows: _Rows) -> Table:

@@ -105,15 +105,15 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
     ]
     if not chosen:
         expected = " or ".join(str(layout.questions_file(folder)) for layout in known.values())
-        there = ", ".join(sorted(path.parent.name for path in folder.glob("data/*/questions")))
-        other = f" It contains questions of '{there}': give also the folder of this scenario."
+        available = ", ".join(sorted(path.parent.name for path in folder.glob("data/*/questions")))
+        other = f" It contains questions of '{available}': give also the folder of this scenario."
         raise ParseError(
             folder,
             None,
             f"this is not a DQA release, because {expected} is missing. Give the folder that "
             "contains 'data', with data/SCENARIO/questions/*.json and "
             "data/SCENARIO/queries/{SQL,LPG}_format/*."
-            f"{other if there else ''}",
+            f"{other if available else ''}",
         )
     return chosen
 

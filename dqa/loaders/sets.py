@@ -147,9 +147,9 @@ class SetManifest(Record):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        asked = sum(len(world.targets) for world in self.worlds)
-        if asked != len(self.questions):
-            raise ValueError(f"the worlds have {asked} questions, but {len(self.questions)} hashes")
+        count = sum(len(world.targets) for world in self.worlds)
+        if count != len(self.questions):
+            raise ValueError(f"the worlds have {count} questions, but {len(self.questions)} hashes")
         return self
 
 

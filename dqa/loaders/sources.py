@@ -208,11 +208,11 @@ class GeneratedQuestions(Source):
 
     @field_validator("difficulty", mode="before")
     @classmethod
-    def _bounded(cls, given: object) -> object:
+    def _bounded(cls, number: object) -> object:
         """Remove None, which is the JSON form of an infinite bound."""
-        if not isinstance(given, Mapping):
-            return given
-        return {name: value for name, value in given.items() if value is not None}
+        if not isinstance(number, Mapping):
+            return number
+        return {name: value for name, value in number.items() if value is not None}
 
     @field_serializer("difficulty")
     def _finite(self, difficulty: Difficulty | None) -> dict[str, object] | None:

@@ -119,11 +119,11 @@ class TextToSqlReader:
 
     def recognises(self, folder: Path) -> bool:
         """Return whether a folder has questions, and their databases or descriptions of them."""
-        there = [one for one in self.layouts if (folder / one.questions).is_file()]
+        matching = [one for one in self.layouts if (folder / one.questions).is_file()]
         described = any((folder / file).is_file() for file in self.extra_files)
         return any(
             described or one.engine != "sqlite" or (folder / one.databases).is_dir()
-            for one in there
+            for one in matching
         )
 
     def read(

@@ -103,8 +103,8 @@ def _replayed(journal: Journal, call: _Call) -> AIMessage:
         faults = _FAULTS.dump_python(call.faults, mode="json")
         return {"reply": message_to_dict(fresh[0]), "faults": faults}
 
-    asked = [message_to_dict(message) for message in call.messages]
-    recorded = journal.replay("reply", [asked, call.stop or []], act)
+    request = [message_to_dict(message) for message in call.messages]
+    recorded = journal.replay("reply", [request, call.stop or []], act)
     reply = AIMessage.model_validate(recorded["reply"]["data"])
     if not fresh:
         for fault in _FAULTS.validate_python(recorded["faults"]):
@@ -187,8 +187,8 @@ class _Call:
         kind, wait = diagnose(error), None
         if kind.retryable:
             request = hashlib.sha256("\0".join(m.text for m in self.messages).encode()).hexdigest()
-            asked = retry_after(error, self.policy.clock.wall())
-            wait = self.policy.retry.pause(request, attempt, asked, elapsed)
+            seconds = retry_after(error, self.policy.clock.wall())
+            wait = self.policy.retry.pause(request, attempt, seconds, elapsed)
         return Fault.of(kind, error, attempt, wait)
 
     def _leaves_out(self, error: Exception) -> bool:
@@ -247,8 +247,8 @@ class _Call:
         usage = ModelReply(reply).usage
         if not usage.uncounted or isinstance(self.chat, ProgramModel):
             return usage
-        asked, said = estimate_tokens(self.messages), estimate_tokens([reply])
-        return replace(usage, input_tokens=asked, output_tokens=said)
+        sent, received = estimate_tokens(self.messages), estimate_tokens([reply])
+        return replace(usage, input_tokens=sent, output_tokens=received)
 
     def _cut_at_stop(self, reply: AIMessage) -> AIMessage:
         """Return the reply up to the first stop sequence after its ``<think>`` part."""

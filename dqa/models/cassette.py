@@ -218,10 +218,10 @@ class Cassette:
                 if name not in self._messages:
                     self._messages.add(name)
                     self._write({"message": name, **message})
-            asked = {"request": request.hash, "asker": key[0], "position": position}
+            identity = {"request": request.hash, "asker": key[0], "position": position}
             names = [name for name, _ in request.messages]
             about = {"settings": request.settings, "messages": names}
-            self._write({**asked, **about, **answer})
+            self._write({**identity, **about, **answer})
 
     def close(self) -> None:
         """Close the file."""
@@ -238,7 +238,7 @@ class Cassette:
     def _missing(self, request: _Request) -> str:
         """Describe a request without a recorded reply, and say how to fix the problem."""
         step = 1 + sum(message["role"] == "ai" for _, message in request.messages)
-        others = [_by(one) for one, asked in self._answers if asked == request.hash]
+        others = [_by(one) for one, hash_ in self._answers if hash_ == request.hash]
         where = f" The same request was recorded{others[0]}." if others else ""
         return (
             f"no further reply to request {step}{_by(request.key[0])} is recorded.{where} Replay "

@@ -307,13 +307,13 @@ def retry_after(error: Exception, now: float) -> float | None:
         The seconds since 1970. It is used only if the server does not send its own time.
     """
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    asked = headers.get("retry-after")
-    if asked is None:
+    value = headers.get("retry-after")
+    if value is None:
         return None
     try:
-        seconds = float(asked)
+        seconds = float(value)
     except ValueError:
-        until = _timestamp(asked)
+        until = _timestamp(value)
         if until is None:
             return None
         sent = _timestamp(headers.get("date", ""))

@@ -71,8 +71,8 @@ def call_span(
         "server.address": host.hostname,
         "server.port": host.port,
     }
-    asked = {"gen_ai.input.messages": lambda: [_message(one) for one in messages]}
-    return start_span(f"chat {name}", attributes, asked, "client")
+    content = {"gen_ai.input.messages": lambda: [_message(one) for one in messages]}
+    return start_span(f"chat {name}", attributes, content, "client")
 
 
 def _message(message: BaseMessage) -> dict[str, Any]:

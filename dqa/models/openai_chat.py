@@ -49,15 +49,17 @@ class OpenAIChat(ChatOpenAI):
 
     @model_validator(mode="before")
     @classmethod
-    def _set_client(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _set_client(cls, fields: dict[str, Any]) -> dict[str, Any]:
         """Use a client that limits responses, unless the user passes a client."""
-        if given.get("http_client") is not None:
-            return given
-        timeout = given.get("timeout", given.get("request_timeout"))
+        if fields.get("http_client") is not None:
+            return fields
+        timeout = fields.get("timeout", fields.get("request_timeout"))
         seconds = float(timeout) if isinstance(timeout, int | float) else _SILENCE
-        client = _client(given.get("reply_limit", REPLY_LIMIT), seconds, given.get("openai_proxy"))
+        client = _client(
+            fields.get("reply_limit", REPLY_LIMIT), seconds, fields.get("openai_proxy")
+        )
         own = {"http_client": client, "openai_proxy": None}
-        return {"http_socket_options": (), **given, **own}
+        return {"http_socket_options": (), **fields, **own}
 
     def leave_out(self, setting: str) -> None:
         """Omit a setting in all later requests. For ``stream``, use streams instead."""
@@ -170,9 +172,9 @@ def _function(call: Mapping[str, Any]) -> dict[str, Any]:
     return {**function, "arguments": text if is_object else f"{text} (not an object)"}
 
 
-def _add_reasoning(message: BaseMessage, told: Mapping[str, Any]) -> None:
+def _add_reasoning(message: BaseMessage, part: Mapping[str, Any]) -> None:
     """Store the reasoning of a reply or of a chunk."""
-    reasoning = next((text for name in _REASONING if (text := reasoning_text(told.get(name)))), "")
+    reasoning = next((text for name in _REASONING if (text := reasoning_text(part.get(name)))), "")
     if reasoning:
         message.additional_kwargs["reasoning_content"] = reasoning
 

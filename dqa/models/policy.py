@@ -207,7 +207,7 @@ class Retry:
     seed: int = 0
 
     def pause(
-        self, request: str, attempt: int, asked: float | None, elapsed: float
+        self, request: str, attempt: int, requested: float | None, elapsed: float
     ) -> float | None:
         """Return the seconds to wait after a failed attempt; None to give up.
 
@@ -217,7 +217,7 @@ class Retry:
             The id of the request.
         attempt
             The number of the attempt, from 1.
-        asked
+        requested
             The seconds that the provider requests; None without such a request.
         elapsed
             The seconds since the first attempt began.
@@ -225,10 +225,10 @@ class Retry:
         if attempt > self.retries:
             return None
         share = random.Random(f"{self.seed} {attempt} {request}").uniform(0.5, 1.0)  # noqa: S311
-        if asked is None:
+        if requested is None:
             wait = min(self.first * 2.0 ** (attempt - 1), self.longest) * share
         else:
-            wait = min(asked, self.longest) + self.first * (share - 0.5)
+            wait = min(requested, self.longest) + self.first * (share - 0.5)
         return wait if elapsed + wait <= self.total else None
 
 

@@ -130,7 +130,7 @@ def chat_model(
     return _recorded(name, create, connection, own)
 
 
-def given_model(name: str, model: BaseChatModel, connection: Connection) -> BaseChatModel:
+def passed_model(name: str, model: BaseChatModel, connection: Connection) -> BaseChatModel:
     """Return a user's chat model.
 
     If the connection has a cassette, it records or replays the model.

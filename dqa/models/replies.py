@@ -90,16 +90,16 @@ class ModelReply:
         if self.reply.response_metadata.get(_REFUSED):
             return Usage(calls=1)
         counted: dict[str, Any] = {**(self.reply.usage_metadata or {})}
-        asked, said = counted.get("input_tokens"), counted.get("output_tokens")
-        if not is_count(asked) or not is_count(said) or not asked:
+        sent, received = counted.get("input_tokens"), counted.get("output_tokens")
+        if not is_count(sent) or not is_count(received) or not sent:
             return Usage(calls=1, uncounted=1)
         cached = (counted.get("input_token_details") or {}).get("cache_read")
         reasoning = (counted.get("output_token_details") or {}).get("reasoning")
         reasoning = reasoning if is_count(reasoning) else 0
-        if reasoning and counted.get("total_tokens") == asked + said + reasoning:
-            said += reasoning  # some providers count them separately
-        cached = min(cached, asked) if is_count(cached) else 0
-        return Usage(asked, said, 1, cached, min(reasoning, said))
+        if reasoning and counted.get("total_tokens") == sent + received + reasoning:
+            received += reasoning  # some providers count them separately
+        cached = min(cached, sent) if is_count(cached) else 0
+        return Usage(sent, received, 1, cached, min(reasoning, received))
 
     def check(self) -> None:
         """Raise `UnparsableReplyError` if the reply was cut off, withheld or only reasoning."""
@@ -194,11 +194,11 @@ def _reason(reply: AIMessage) -> str:
 
 def split_thinking(text: str) -> tuple[str | None, str]:
     """Return the ``<think>`` part of a text (None without such a part), and the other text."""
-    thoughts, said = _THOUGHT.findall(text), _THOUGHT.sub("", text)
-    opened = _OPEN_THOUGHT.match(said)
+    thoughts, rest = _THOUGHT.findall(text), _THOUGHT.sub("", text)
+    opened = _OPEN_THOUGHT.match(rest)
     if opened is not None:
-        thoughts, said = [opened.group(), *thoughts], said[opened.end() :]
-    return "\n".join(thoughts).strip() or None, said.strip()
+        thoughts, rest = [opened.group(), *thoughts], rest[opened.end() :]
+    return "\n".join(thoughts).strip() or None, rest.strip()
 
 
 def reasoning_text(value: object) -> str:

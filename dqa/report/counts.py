@@ -44,8 +44,8 @@ class RunCounts(Record):
     @property
     def missing(self) -> int | None:
         """Number of decisions that have not been made; None if unknown."""
-        made = self.judged + self.failed + self.unlabelled + self.played
-        return None if self.planned is None else self.planned - made
+        done = self.judged + self.failed + self.unlabelled + self.played
+        return None if self.planned is None else self.planned - done
 
     @property
     def right(self) -> float | None:

@@ -127,9 +127,9 @@ def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:
         how = f" on the same deals for all pairs{swapped if found.mirrored else ''}"
         how += "; intervals are over deals"
     lines = [f"{counted(games, 'game')} of {found.world}{how}.", *_warnings(found)]
-    asked = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
-    lines += map(model_line, asked)
-    return [*lines, *([_SCRIPTED] if any(map(is_scripted, asked)) else [])]
+    used = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
+    lines += map(model_line, used)
+    return [*lines, *([_SCRIPTED] if any(map(is_scripted, used)) else [])]
 
 
 _SCRIPTED = (

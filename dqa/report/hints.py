@@ -14,27 +14,27 @@ from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.models.registry import is_scripted
 
 
-def trace_command(place: RunLocation, key: DecisionKey, *, repeated: bool = False) -> str:
+def trace_command(location: RunLocation, key: DecisionKey, *, repeated: bool = False) -> str:
     """Return the command that shows one decision.
 
     `repeated` says whether the run has several epochs.
     """
     named = ["--decider", key.decider, "--database", key.database]
     named += [] if key.epoch == 1 and not repeated else ["--epoch", str(key.epoch)]
-    return shell_command("show", str(place), key.question, *named)
+    return shell_command("show", str(location), key.question, *named)
 
 
-def resume_command(place: RunLocation | str, *, games: bool = False) -> str:
+def resume_command(location: RunLocation | str, *, games: bool = False) -> str:
     """Return the command that resumes a run of questions or of games."""
-    return shell_command(*(("games", "play") if games else ("eval",)), "--resume", str(place))
+    return shell_command(*(("games", "play") if games else ("eval",)), "--resume", str(location))
 
 
-def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) -> list[str]:
+def next_steps(location: RunLocation, results: Sequence[Result], *, games: bool) -> list[str]:
     """Return lines that suggest next steps after a run, each with its command.
 
     Parameters
     ----------
-    place
+    location
         Location of the run.
     results
         Results of the run, at least one. If possible, a wrong decision serves as the example.
@@ -42,15 +42,15 @@ def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) ->
         Whether the run plays games.
     """
     shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
-    trace = trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results))
-    runs = {"List all runs next to this one": shell_command("runs", place.around)}
+    trace = trace_command(location, shown.key, repeated=any(r.epoch > 1 for r in results))
+    runs = {"List all runs next to this one": shell_command("runs", location.around)}
     wrong = "List the wrong answers (without --wrong: print the tables again)"
     steps = {"Show one game, move by move": trace} | runs
     if not games:
-        steps = {wrong: shell_command("show", str(place), "--wrong")} | runs
+        steps = {wrong: shell_command("show", str(location), "--wrong")} | runs
         steps["Show one decision, step by step"] = trace
         measures = "Count retrievals, re-planning and classes of failures"
-        steps[measures] = shell_command("analyse", str(place))
+        steps[measures] = shell_command("analyse", str(location))
         if all(r.model == NO_MODEL or is_scripted(r.model) for r in results):
             steps[_USE_A_MODEL] = "the same command with --model openai:gpt-5 and another --out"
     lines = (line for what, how in steps.items() for line in (f"  {what}:", f"    {how}"))

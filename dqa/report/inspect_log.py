@@ -130,9 +130,9 @@ def _sample_id(row: ExportedDecision) -> str:
 def _sample(row: ExportedDecision, trace: Trace | None, question: Question | None) -> Json:
     recorded = () if trace is None else trace.events
     prompt, messages, traceback = _conversation(recorded, row.model)
-    asked = row.question
+    shown = row.question
     if question is not None:
-        asked = "\n\n".join(filter(None, (question.text, question.rules)))
+        shown = "\n\n".join(filter(None, (question.text, question.rules)))
     candidates = (question and question.candidates) or ()
     reply = _assistant_message(row.answer, row.model)
     is_answered = row.model != NO_MODEL or row.answer
@@ -140,10 +140,10 @@ def _sample(row: ExportedDecision, trace: Trace | None, question: Question | Non
     sample: Json = {
         "id": _sample_id(row),
         "epoch": row.epoch,
-        "input": prompt or asked,
+        "input": prompt or shown,
         "choices": [str(one) for one in candidates[:_MOST_CHOICES]] or None,
         "target": [str(tie) for tie in row.ties] or "",
-        "messages": messages or [{"role": "user", "content": asked}],
+        "messages": messages or [{"role": "user", "content": shown}],
         "output": {"model": row.model, "choices": choices},
         "scores": _scores(row),
         "metadata": row.to_json(),

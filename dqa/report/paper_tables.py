@@ -37,34 +37,34 @@ def paper_notes(view: PaperView) -> list[str]:
 
 def _paper_table(table: PaperTable) -> Table:
     found = dict.fromkeys((c.scenario, c.column) for row in table.rows for c in row.cells)
-    places = sorted(found, key=lambda place: not place[0]) if table.world else list(found)
+    keys = sorted(found, key=lambda key: not key[0]) if table.world else list(found)
     rows = []
     for row in table.rows:
         cells = {(cell.scenario, cell.column): cell for cell in row.cells}
         model = "" if row.published_model is None else f" ({row.published_model})"
         who = f"{row.name or NONE}{model}\n{row.decider or NONE}"
-        scales = [_scale(table, place) for place in places]
-        shown = zip(places, scales, strict=True)
-        rows.append([who, *(_paper_cell(cells.get(place), *scale) for place, scale in shown)])
+        scales = [_scale(table, key) for key in keys]
+        shown = zip(keys, scales, strict=True)
+        rows.append([who, *(_paper_cell(cells.get(key), *scale) for key, scale in shown)])
     unit = " per game" if table.measure == "payoff" else " in %"
     title = (
         f"{table.name}. {table.title},{unit}: the paper's figure, and below it this run's figure "
         "with its 95 % interval"
     )
     subject = "Decider" if table.world is None else "Player"
-    titles = [_title(table, place) for place in places]
+    titles = [_title(table, key) for key in keys]
     return Table(title, [subject], titles, rows, range(1, len(rows)))
 
 
-def _scale(table: PaperTable, place: Place) -> tuple[float, str]:
+def _scale(table: PaperTable, key: Place) -> tuple[float, str]:
     """Return the factor and the number format of a figure; shares are printed in percent."""
-    if table.measure == "payoff" or (table.measure == "agreements" and place[1] == SCORE):
+    if table.measure == "payoff" or (table.measure == "agreements" and key[1] == SCORE):
         return 1.0, ".2f"
     return 100.0, ".1f"
 
 
-def _title(table: PaperTable, place: Place) -> str:
-    scenario, column = place
+def _title(table: PaperTable, key: Place) -> str:
+    scenario, column = key
     if table.world is None:
         return titled(scenario, _COLUMNS.get(column, column)).strip()
     return "\n".join(filter(None, (scenario or ("Mean" if not column else "All"), column)))

@@ -289,14 +289,14 @@ def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple
         yield from ((change, step.text) for step in new[new_from:new_to])
 
 
-def _request(given: object) -> str:
+def _request(arguments: object) -> str:
     """Return a tool's input: a text, a list, or JSON arguments that contain a text or a list."""
-    if isinstance(given, str) and given.startswith("{"):
+    if isinstance(arguments, str) and arguments.startswith("{"):
         try:
-            (given,) = json.loads(given).values()
+            (arguments,) = json.loads(arguments).values()
         except (RecursionError, ValueError):  # not JSON, or several arguments
-            return str(given)
-    return ", ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
+            return str(arguments)
+    return ", ".join(map(str, arguments)) if isinstance(arguments, list | tuple) else str(arguments)
 
 
 def _table(observation: str) -> list[tuple[Any, ...]]:

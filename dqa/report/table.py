@@ -84,7 +84,7 @@ class Table:
         cells = {column: list(map(show, items.values())) for column, show in columns.items()}
         shown = {column: found for column, found in cells.items() if {*found} - {NONE}}
         rows = [
-            [row, *(found[place] for found in shown.values())] for place, row in enumerate(items)
+            [row, *(found[index] for found in shown.values())] for index, row in enumerate(items)
         ]
         return cls(title, [name], [*shown], rows)
 
@@ -103,8 +103,8 @@ class Table:
         from rich.text import Text
 
         table = RichTable()
-        for place, title in enumerate((*self.names, *self.figures)):
-            justify: Literal["left", "right"] = "left" if place < len(self.names) else "right"
+        for index, title in enumerate((*self.names, *self.figures)):
+            justify: Literal["left", "right"] = "left" if index < len(self.names) else "right"
             table.add_column(Text(visible_lines(title)), justify=justify, overflow="fold")
         for number, row in enumerate(self.rows, start=1):
             cells = (Text(visible_lines(cell)) for cell in row)

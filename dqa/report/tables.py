@@ -305,14 +305,14 @@ def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
 
 def failures(results: Iterable[Result], most: int = 5) -> list[str]:
     """Return a line for each error of servers and providers, the most frequent first."""
-    said = Counter(r.error or "" for r in results if r.outcome is Outcome.INFRASTRUCTURE)
-    lines = [f"{counted(count, 'decision')}: {error}" for error, count in said.most_common(most)]
-    more = len(said) - most
+    errors = Counter(r.error or "" for r in results if r.outcome is Outcome.INFRASTRUCTURE)
+    lines = [f"{counted(count, 'decision')}: {error}" for error, count in errors.most_common(most)]
+    more = len(errors) - most
     return [*lines, f"and {counted(more, 'other failure')}"] if more > 0 else lines
 
 
 def crash_lines(
-    crashed: Sequence[Trace], place: RunLocation | None, *, repeated: bool = False
+    crashed: Sequence[Trace], location: RunLocation | None, *, repeated: bool = False
 ) -> list[str]:
     """Return a line for each kind of crash, the most frequent first, and how to report bugs."""
     lines = []
@@ -321,14 +321,14 @@ def crash_lines(
         epoch = f", epoch {first.epoch}" if repeated else ""
         more = f" and {counted(len(rest), 'more decision')}" if rest else ""
         lines.append(f"{decider} at {first.question} on {first.database}{epoch}{more}: {error}")
-    return [*lines, how_to_report(crashed[0], place, repeated=repeated)] if crashed else []
+    return [*lines, how_to_report(crashed[0], location, repeated=repeated)] if crashed else []
 
 
-def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool = False) -> str:
+def how_to_report(crashed: Trace, location: RunLocation | None, *, repeated: bool = False) -> str:
     """Explain how to report a bug. `repeated` says whether the run has several epochs."""
     where = "run again with --out, which stores its traceback"
-    if place is not None:
-        where = f"'{trace_command(place, crashed.key, repeated=repeated)}' shows its traceback"
+    if location is not None:
+        where = f"'{trace_command(location, crashed.key, repeated=repeated)}' shows its traceback"
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to the maintainers of "
         f"{crashed.decider}, with the versions in the run's record. --resume RUN repeats the "

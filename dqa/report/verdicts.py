@@ -50,29 +50,29 @@ def _judgement(result: Result) -> str:
     """Say whether a decision was right."""
     choice, ties = result.choice, result.ties
     why = result.error or "the decider ended without an answer."
-    said = f"No decision ({result.outcome.value}): {why}"
+    text = f"No decision ({result.outcome.value}): {why}"
     match result.outcome:
         case Outcome.CORRECT if result.match is not None:
-            said = "Right: the statement's rows match those of the gold statement."
+            text = "Right: the statement's rows match those of the gold statement."
         case Outcome.WRONG if result.match is not None:
             why = result.error or "its rows do not match those of the gold statement."
-            said = f"Wrong: {why}"
+            text = f"Wrong: {why}"
         case Outcome.CORRECT if choice not in ties:
-            said = f"Right: {choice} is the official answer, and only this answer counts as right."
+            text = f"Right: {choice} is the official answer, and only this answer counts as right."
         case Outcome.CORRECT:
             best = f"one of {len(ties):,} best decisions" if ties[1:] else "the best decision"
-            said = f"Right: {choice} is {best}."
+            text = f"Right: {choice} is {best}."
         case Outcome.WRONG if choice in ties:
-            said = f"Wrong: {choice} is a best decision, but only the official answer counts."
+            text = f"Wrong: {choice} is a best decision, but only the official answer counts."
         case Outcome.WRONG | Outcome.FORBIDDEN:
             what = "forbidden" if result.outcome is Outcome.FORBIDDEN else "not the best decision"
             rank = "" if result.rank is None else f"; it has rank {result.rank}"
-            said = f"Wrong: {choice} is {what}{rank}."
+            text = f"Wrong: {choice} is {what}{rank}."
         case Outcome.NO_CANDIDATE:
-            said = "No decision: the answer names no candidate."
+            text = "No decision: the answer names no candidate."
         case Outcome.AMBIGUOUS:
-            said = "No decision: the answer names more than one candidate."
-    return said
+            text = "No decision: the answer names more than one candidate."
+    return text
 
 
 def _best(result: Result, unit: str) -> Iterator[str]:

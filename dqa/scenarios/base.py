@@ -254,7 +254,7 @@ class Scenario:
             wanted = self.require(target, parameter, f"the list of '{table.schema.name}'")
             # A target is text, whatever the column's type.
             keeps = [str(cell) == wanted for cell in table[column].tolist()]
-            values = [value for value, is_kept in zip(values, keeps, strict=True) if is_kept]
+            values = [value for value, is_listed in zip(values, keeps, strict=True) if is_listed]
         return values
 
     def statement(self, listing: Listing, kind: Kind, target: Mapping[str, str]) -> str | None:

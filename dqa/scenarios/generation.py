@@ -138,7 +138,7 @@ class Size(Protocol):
 class Resistance(Protocol):
     """Finds the questions that some deciders get wrong."""
 
-    def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
+    def keeps(self, situation: Situation, questions: Sequence[LabelledQuestion]) -> Sequence[bool]:
         """Return, for each question about a situation, whether all deciders answer it wrongly.
 
         A decider without an answer is not wrong.

@@ -87,15 +87,15 @@ class LiveTable:
             The maximum number of values; None for all.
         """
         value = self.column(name)
-        kept = " AND ".join((f"{value} IS NOT NULL", *conditions))
+        condition = " AND ".join((f"{value} IS NOT NULL", *conditions))
         # An unknown dialect may spell LIMIT differently. The limits of the query apply anyway.
         limit = "" if most is None or self.dialect == "ansi" else f" LIMIT {most}"
         if self.is_graph:
             return (
-                f"{self.source} WHERE {kept} RETURN DISTINCT {value} AS listed ORDER BY listed"
+                f"{self.source} WHERE {condition} RETURN DISTINCT {value} AS listed ORDER BY listed"
                 f"{limit}"
             )
-        rows = f"{self.source} WHERE {kept}"
+        rows = f"{self.source} WHERE {condition}"
         return f"SELECT DISTINCT {value} AS listed {rows} ORDER BY listed{limit}"
 
 

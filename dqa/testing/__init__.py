@@ -5,11 +5,11 @@ The fixtures `dqa_ask`, `dqa_database`, `dqa_scripted`, `dqa_recorded`, `dqa_que
 functions also work without pytest::
 
     import dqa
-    from dqa.testing import GivenReplies, answer, assert_choice, query
+    from dqa.testing import PreparedReplies, answer, assert_choice, query
 
     tables = {"supplier": {"name": ["north", "south"], "price": [3, 2]}}
     with dqa.temporary_database(tables) as shop:
-        model = GivenReplies([query("SELECT name FROM supplier ORDER BY price"), answer("south")])
+        model = PreparedReplies([query("SELECT name, price FROM supplier"), answer("south")])
         assert_choice(dqa.ask(shop, "Which supplier is the cheapest?", model=model), "south")
 """
 

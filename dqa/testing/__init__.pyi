@@ -2,7 +2,7 @@
 
 from dqa.testing.containers import SERVERS as SERVERS
 from dqa.testing.containers import run_container as run_container
-from dqa.testing.databases import DatabaseMaker as DatabaseMaker
+from dqa.testing.databases import DatabaseCreator as DatabaseCreator
 from dqa.testing.databases import ServerStarter as ServerStarter
 from dqa.testing.decisions import Asker as Asker
 from dqa.testing.decisions import QuestionMaker as QuestionMaker
@@ -10,7 +10,7 @@ from dqa.testing.decisions import assert_at_most as assert_at_most
 from dqa.testing.decisions import assert_choice as assert_choice
 from dqa.testing.decisions import assert_ending as assert_ending
 from dqa.testing.decisions import assert_reads as assert_reads
-from dqa.testing.fake_models import GivenReplies as GivenReplies
+from dqa.testing.fake_models import PreparedReplies as PreparedReplies
 from dqa.testing.fake_models import Reply as Reply
 from dqa.testing.fake_models import Request as Request
 from dqa.testing.models import ModelRecorder as ModelRecorder

@@ -19,7 +19,7 @@ from dqa.databases.backends import BUILT_IN
 from dqa.testing.containers import SERVERS, run_container, why_no_container
 
 
-class DatabaseMaker(ExitStack):
+class DatabaseCreator(ExitStack):
     """Creates databases that exist until the test ends (fixture ``dqa_database``).
 
     Parameters
@@ -65,8 +65,8 @@ class DatabaseMaker(ExitStack):
         chosen = engine or self._engine
         if isinstance(content, Path):
             content = self._folder / content
-        is_there = isinstance(content, Path) and content.suffix not in {".sql", ".cypher", ".cql"}
-        served = chosen in SERVERS and not is_there
+        exists = isinstance(content, Path) and content.suffix not in {".sql", ".cypher", ".cql"}
+        served = chosen in SERVERS and not exists
         location: str | None = self._fixture("dqa_server")(chosen) if served else None
         return self.enter_context(temporary_database(content, chosen, location, **access))
 
@@ -118,8 +118,8 @@ class ServerStarter(ExitStack):
     def _url(self, name: str) -> str:
         __tracebackhide__ = True
         variable = f"DQA_TEST_{name.upper()}_URL"
-        if given := self._environment.get(variable):
-            return given
+        if url := self._environment.get(variable):
+            return url
         if name not in self._urls:
             why = "--dqa-containers=skip" if self._mode == "skip" else None
             if self._mode == "auto":

@@ -60,13 +60,13 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
     If the question has no candidates, the text of the answer is compared.
     """
     __tracebackhide__ = True
-    said = decision.answer.strip() if decision.choice is None else decision.choice
-    if said in (expected if decision.choice is not None else [str(each) for each in expected]):
+    choice = decision.answer.strip() if decision.choice is None else decision.choice
+    if choice in (expected if decision.choice is not None else [str(each) for each in expected]):
         return
-    made = f"The decision is {said!r}"
+    text = f"The decision is {choice!r}"
     if decision.ending is not Ending.ANSWERED:
-        made = "No decision was made"
-    _fail(decision, f"{made}, but {' or '.join(map(repr, expected))} was expected.")
+        text = "No decision was made"
+    _fail(decision, f"{text}, but {' or '.join(map(repr, expected))} was expected.")
 
 
 def assert_ending(decision: Decided, expected: Ending | str) -> None:
@@ -83,8 +83,8 @@ def assert_reads(decision: Decided, *names: str) -> None:
     Names are compared as whole words without regard to case. Quoted texts are ignored.
     """
     __tracebackhide__ = True
-    asked = [_TEXT.sub("", each.statement) for each in decision.evidence if each.error is None]
-    words = {word.lower() for statement in asked for word in re.findall(r"\w+", statement)}
+    statements = [_TEXT.sub("", each.statement) for each in decision.evidence if each.error is None]
+    words = {word.lower() for statement in statements for word in re.findall(r"\w+", statement)}
     missing = [name for name in names if name.lower() not in words]
     if missing:
         _fail(decision, f"No statement reads {' or '.join(missing)}.")

@@ -52,7 +52,7 @@ class Request:
         return self.messages[-1].text if self.messages else ""
 
 
-class GivenReplies(ProgramModel):
+class PreparedReplies(ProgramModel):
     """A chat model with prepared replies. It records its requests.
 
     Threads may share it. Replies from a list are used in the order of the requests, so parallel

@@ -16,7 +16,7 @@ from dqa.core.files import make_private_folder, write_private
 from dqa.models.cassette import Cassette
 from dqa.models.registry import Connection, chat_model
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import GivenReplies, Reply, Request
+from dqa.testing.fake_models import PreparedReplies, Reply, Request
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -49,7 +49,7 @@ class ModelScripter:
     """Creates chat models with scripted replies (fixture ``dqa_scripted``)."""
 
     def __init__(self) -> None:
-        self._made: list[GivenReplies] = []
+        self._made: list[PreparedReplies] = []
 
     def __call__(
         self,
@@ -57,7 +57,7 @@ class ModelScripter:
         *,
         name: str = "scripted:replies",
         all_used: bool = True,
-    ) -> GivenReplies:
+    ) -> PreparedReplies:
         """Create a chat model. Its attribute `requests` records the requests that it receives.
 
         Parameters
@@ -71,18 +71,18 @@ class ModelScripter:
         all_used
             Whether the test fails if replies are left over.
         """
-        made = GivenReplies(replies, name=name)
-        self._made += [made] if all_used else []
-        return made
+        model = PreparedReplies(replies, name=name)
+        self._made += [model] if all_used else []
+        return model
 
     def check_all_used(self) -> None:
         """Fail if replies are left over."""
         __tracebackhide__ = True
-        for made in self._made:
-            if made.unused:
-                last = "reply was" if made.unused == 1 else f"{made.unused} replies were"
+        for model in self._made:
+            if model.unused:
+                last = "reply was" if model.unused == 1 else f"{model.unused} replies were"
                 pytest.fail(
-                    f"{made.get_name()}: the last {last} not used. Remove unused replies, or set "
+                    f"{model.get_name()}: the last {last} not used. Remove unused replies, or set "
                     "all_used=False.",
                     pytrace=False,
                 )
@@ -138,32 +138,32 @@ class ModelRecorder:
 
         With `keep`, move them to their files; otherwise print their location.
         """
-        for cassette, place in self._recordings:
+        for cassette, target in self._recordings:
             cassette.close()
             if keep:
-                make_private_folder(place.parent)
-                write_private(place, cassette.path.read_bytes())
+                make_private_folder(target.parent)
+                write_private(target, cassette.path.read_bytes())
                 shutil.rmtree(cassette.path.parent)
             else:
                 print(  # noqa: T201  (pytest shows it with the test that failed)
-                    f"The test did not pass, so its cassette was not replaced: {place}\n"
+                    f"The test did not pass, so its cassette was not replaced: {target}\n"
                     f"To use the new recording, copy {cassette.path} to that file."
                 )
 
     def _cassette(self, model: str) -> Cassette:
         __tracebackhide__ = True
-        place = self._folder / f"{_file_name(self._test)}.{_file_name(model)}.jsonl"
-        if self._mode == "all" or (self._mode == "missing" and not place.exists()):
-            made = Path(tempfile.mkdtemp(prefix="dqa-cassette-")) / place.name
-            cassette = Cassette.record(made, [model])
-            self._recordings.append((cassette, place))
+        target = self._folder / f"{_file_name(self._test)}.{_file_name(model)}.jsonl"
+        if self._mode == "all" or (self._mode == "missing" and not target.exists()):
+            recording = Path(tempfile.mkdtemp(prefix="dqa-cassette-")) / target.name
+            cassette = Cassette.record(recording, [model])
+            self._recordings.append((cassette, target))
             return cassette
-        if not place.exists():
+        if not target.exists():
             raise UsageError(
-                f"There is no cassette {place}. Record it with 'pytest --dqa-record=missing', "
+                f"There is no cassette {target}. Record it with 'pytest --dqa-record=missing', "
                 f"which calls {model}."
             )
-        return Cassette.replay(place, [model])
+        return Cassette.replay(target, [model])
 
 
 def _file_name(text: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
-    from dqa.testing.databases import DatabaseMaker, ServerStarter
+    from dqa.testing.databases import DatabaseCreator, ServerStarter
     from dqa.testing.decisions import Asker, QuestionMaker
     from dqa.testing.models import ModelRecorder, ModelScripter
 
@@ -150,12 +150,12 @@ def dqa_ask() -> Asker:
 
 
 @pytest.fixture
-def dqa_database(request: pytest.FixtureRequest) -> Iterator[DatabaseMaker]:
+def dqa_database(request: pytest.FixtureRequest) -> Iterator[DatabaseCreator]:
     """Create guarded, read-only databases from tables, scripts, files or situations."""
-    from dqa.testing.databases import DatabaseMaker
+    from dqa.testing.databases import DatabaseCreator
 
     engine = _setting(request.config, "engine")
-    with DatabaseMaker(engine, request.path.parent, request.getfixturevalue) as maker:
+    with DatabaseCreator(engine, request.path.parent, request.getfixturevalue) as maker:
         yield maker
 
 

@@ -141,7 +141,7 @@ def _read_events(
 ) -> tuple[GameEvent, ...]:
     found = read_rows(database, statement, about)
     names = [name.casefold() for name in found.columns]
-    used = [place for place, name in enumerate(names) if name != _NUMBER]
+    used = [line for line, name in enumerate(names) if name != _NUMBER]
     if len(used) not in {2, 3}:
         raise DataError(
             f"{about} has the columns {', '.join(found.columns)}. It must have the actor, the "
@@ -151,7 +151,7 @@ def _read_events(
         require_numbers([row[names.index(_NUMBER)] for row in found.rows], about)
     events = []
     for number, row in enumerate(found.rows, 1):
-        actor, action, *detail = (row[place] for place in used)
+        actor, action, *detail = (row[line] for line in used)
         if action is None or str(actor) not in sides:
             expected = " or ".join(f"'{name}'" for name in sides)
             raise DataError(

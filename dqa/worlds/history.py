@@ -278,8 +278,8 @@ class History:
     def _require_columns(self) -> None:
         inspector = sa.inspect(self._engine)
         for table in filter(lambda one: inspector.has_table(one.name), _METADATA.sorted_tables):
-            there = {column["name"] for column in inspector.get_columns(table.name)}
-            if not there.issuperset(table.columns.keys()):
+            existing = {column["name"] for column in inspector.get_columns(table.name)}
+            if not existing.issuperset(table.columns.keys()):
                 raise DataError(
                     f"{self._location.shown} is not a history, because its table '{table.name}' "
                     "has other columns: choose another file or schema for the history."

@@ -193,8 +193,8 @@ def events_of(
     rows = found.rows if before is None else found.rows[: before - 1]
     require_numbers([row[0] for row in rows], about, before and before - 1)
     return tuple(
-        GameEvent(place, str(stage), str(actor), str(action), str(detail or ""))
-        for place, (_, stage, actor, action, detail) in enumerate(rows, 1)
+        GameEvent(index, str(stage), str(actor), str(action), str(detail or ""))
+        for index, (_, stage, actor, action, detail) in enumerate(rows, 1)
     )
 
 

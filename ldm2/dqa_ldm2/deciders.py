@@ -225,7 +225,7 @@ class Standard(MemoryDecider):
         """Return the number of the trial with the largest reward; of several, the last one."""
         del asking
         rewards = [-1.0 if one.reward is None else one.reward for one in attempts]
-        return max(range(len(rewards)), key=lambda place: (rewards[place], place)) + 1
+        return max(range(len(rewards)), key=lambda index: (rewards[index], index)) + 1
 
 
 class StandardRetrieved(Standard):

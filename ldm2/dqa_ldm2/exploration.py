@@ -139,8 +139,8 @@ class Exploration:
         if shares is None:
             yield replace(path, is_closed=True)
             return
-        for place, (action, share) in enumerate(shares):
-            is_ground = path.is_ground and place == 0
+        for index, (action, share) in enumerate(shares):
+            is_ground = path.is_ground and index == 0
             yield Path(path.state, path.confidence * share, is_ground, action)
 
     def _shares(self, situation: Situation) -> Shares | None:

@@ -113,15 +113,15 @@ class Indexer:
         for number, step in enumerate(trajectory.steps[first - 1 :], first):
             before = trajectory.steps[: number - 1]
             asking = self.use.asking()
-            told = "; ".join(one.action for one in before)  # if no reply can be used
+            actions = "; ".join(one.action for one in before)  # if no reply can be used
             try:
-                told = history.summarise(asking, trajectory.goal, before)
+                actions = history.summarise(asking, trajectory.goal, before)
             except UnparsableReplyError:
                 self.unusable += 1
             if self._own.evaluate and before:
                 here = Situation(trajectory.goal, step.observation, (), before)
                 try:
-                    known, shown = ((), None) if self._own.exact else (subgoals, told)
+                    known, shown = ((), None) if self._own.exact else (subgoals, actions)
                     subgoals = evaluate(asking, here, known, shown)
                 except UnparsableReplyError:
                     self.unjudged += 1
@@ -129,7 +129,7 @@ class Indexer:
             self.requests += asking.recorder.steps
             one = StateAction(
                 goal=trajectory.goal,
-                history=told,
+                history=actions,
                 subgoals=described(subgoals),
                 **asdict(step),
                 source=trajectory.source,
@@ -212,8 +212,8 @@ class FormationReport:
             taken = counted(self.trajectories, "trajectory", "trajectories")
             lines = [f"{counted(self.tuples, 'tuple')} of {taken} in {batches}"]
         if self.there:
-            there = counted(self.there, "trajectory was", "trajectories were")
-            lines.append(f"{there} already in the memory")
+            existing = counted(self.there, "trajectory was", "trajectories were")
+            lines.append(f"{existing} already in the memory")
         return lines
 
 

@@ -22,23 +22,23 @@ _STAYS: Final = (
 
 def locate(location: str | Path) -> StoreLocation:
     """Return the location of a memory. Raise `UsageError` if it cannot store a memory."""
-    place = os.fspath(location)
-    if has_scheme(place, ("bolt", "neo4j")):
+    text = os.fspath(location)
+    if has_scheme(text, ("bolt", "neo4j")):
         raise UsageError(
             "A memory is stored in a SQL database, not in a graph database. Name a file, or the "
             "URL of a SQL database."
         )
-    file = None if "://" in place else Path(place)
+    file = None if "://" in text else Path(text)
     if file is None:
-        url = parse_url(place)
+        url = parse_url(text)
         if url.get_backend_name() == "sqlite":
             if not url.database or url.database == ":memory:":
                 raise UsageError("A memory in RAM would be lost. Name a file, such as memory.db.")
             file = Path(url.database)
         elif "+" not in url.drivername:
             url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
-        place = url.render_as_string(hide_password=False)
-    return StoreLocation(place, file, "memory", _HINT, _STAYS)
+        text = url.render_as_string(hide_password=False)
+    return StoreLocation(text, file, "memory", _HINT, _STAYS)
 
 
 def can_write(file: Path) -> bool:

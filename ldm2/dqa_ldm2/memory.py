@@ -86,20 +86,20 @@ class Memory:
         The location of the database, without a password.
     """
 
-    def __init__(self, place: StoreLocation, *, create: bool = False) -> None:
-        self.location = place.shown
-        self._place = place
-        self._may_write = create or place.file is None or can_write(place.file)
+    def __init__(self, location: StoreLocation, *, create: bool = False) -> None:
+        self.location = location.shown
+        self._place = location
+        self._may_write = create or location.file is None or can_write(location.file)
         self._revision: tuple[int, int] | None = None
         self._cache: dict[Any, Any] = {}
-        with translate_errors(place):
-            self._engine = open_store(place, writing=self._may_write)
+        with translate_errors(location):
+            self._engine = open_store(location, writing=self._may_write)
             try:
                 if create:
                     with write(self._engine) as connection:
-                        create_memory(connection, place)
+                        create_memory(connection, location)
                 with self._engine.connect() as connection:
-                    require_memory(connection, place)
+                    require_memory(connection, location)
             except BaseException:
                 self._engine.dispose()
                 raise
@@ -294,9 +294,9 @@ class Memory:
     def _require_batch(self, batch: int) -> None:
         known = self.batches()
         if batch not in known:
-            there = ", ".join(map(str, known)) or "none yet. Run 'dqa memory build'"
+            available = ", ".join(map(str, known)) or "none yet. Run 'dqa memory build'"
             raise UsageError(
-                f"The memory {self.location} has no batch {batch}. There are: {there}."
+                f"The memory {self.location} has no batch {batch}. There are: {available}."
             )
 
     def _types(self, scope: Scope, excluded: frozenset[str]) -> tuple[MemoryType, ...]:
@@ -339,9 +339,9 @@ class Memory:
     def _require_version(self, connection: Connection, version: int, least: int = 0) -> int:
         newest = len(_versions(connection))
         if not least <= version <= newest:
-            there = f"versions 1 to {newest}" if newest else "no versions yet"
+            available = f"versions 1 to {newest}" if newest else "no versions yet"
             raise UsageError(
-                f"The memory {self.location} has no version {version}. It has {there}."
+                f"The memory {self.location} has no version {version}. It has {available}."
             )
         return newest
 
@@ -389,11 +389,11 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
 
 def require_place(location: str | Path) -> None:
     """Check that `open_memory` can open or create a memory, without creating a file."""
-    place = locate(location)
-    if place.file is None or place.file.exists():
-        Memory(place, create=True).close()
+    located = locate(location)
+    if located.file is None or located.file.exists():
+        Memory(located, create=True).close()
     else:
-        require_new_file(place.file)
+        require_new_file(located.file)
 
 
 def _live(*columns: ColumnElement[Any], scope: Scope = (None, None, None)) -> Select[Any]:

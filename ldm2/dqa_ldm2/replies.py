@@ -128,8 +128,8 @@ class Clusters(Reply):
         numbers = range(1, info.context + 1)
         names: dict[str, str] = {}
         types: dict[str, list[int]] = {}
-        for said, listed in self.types.items():
-            name = names.setdefault(fold(said), on_one_line(said))
+        for label, listed in self.types.items():
+            name = names.setdefault(fold(label), on_one_line(label))
             known = {number for found in types.values() for number in found}
             new = [n for n in dict.fromkeys(listed) if n in numbers and n not in known]
             if name and new:
@@ -217,23 +217,23 @@ class Exploration(Reply):
 
     @model_validator(mode="before")
     @classmethod
-    def _choose(cls, told: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    def _choose(cls, fields: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         options: Options | None = info.context
-        listed = told.get("actions")
+        listed = fields.get("actions")
         if options is None or not isinstance(listed, list):
-            return told
+            return fields
         found: dict[Candidate, float] = {}
         problems: list[str] = []
         for one in listed:
             entry = one if isinstance(one, dict) else {"action": one}
-            said = action_text(entry.get("action"))
+            text = action_text(entry.get("action"))
             try:
-                action = read_action(said, options.actions, options.noun, options.form)
+                action = read_action(text, options.actions, options.noun, options.form)
                 found[action] = found.get(action, 0.0) + _share(entry.get("confidence"))
             except InvalidAnswerError as error:
                 problems.append(str(error))
             except ValueError:
-                problems.append(f"'{said}' needs a confidence from 0 to 1")
+                problems.append(f"'{text}' needs a confidence from 0 to 1")
         if not found:
             raise ValueError("; ".join(problems[:3]) or "name at least one action")
         actions = [Likely(action=action, confidence=share) for action, share in found.items()]

@@ -55,10 +55,10 @@ class WordIndex:
             of_parts = [part.likeness(text) for part, text in zip(self._parts, about, strict=False)]
             scores = [sum(of_document) for of_document in zip(*of_parts, strict=True)]
         found: dict[Hashable, tuple[int, float]] = {}
-        for place in sorted(range(len(scores)), key=lambda place: -scores[place]):
-            number, source, key, _ = self._documents[place]
+        for index in sorted(range(len(scores)), key=lambda index: -scores[index]):
+            number, source, key, _ = self._documents[index]
             if len(found) < most and source not in excluded:
-                found.setdefault(key, (number, scores[place]))
+                found.setdefault(key, (number, scores[index]))
         return list(found.values())
 
 

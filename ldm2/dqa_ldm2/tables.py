@@ -87,7 +87,7 @@ LIVE: Final = VERSIONS.c.undone_after.is_(None)
 FIELDS: Final = tuple(column for column in TUPLES.c if column.name != "digest")
 
 
-def create_memory(connection: Connection, place: StoreLocation) -> None:
+def create_memory(connection: Connection, location: StoreLocation) -> None:
     """Create the tables in an empty database. Raise `UsageError` if it has other tables."""
     if inspect(connection).has_table(MEMORY.name):
         return
@@ -96,7 +96,7 @@ def create_memory(connection: Connection, place: StoreLocation) -> None:
         others = sorted(name for name in names if not is_store_table(name))
         if others:
             raise UsageError(
-                f"{place.shown} is not a memory: the database has other tables "
+                f"{location.shown} is not a memory: the database has other tables "
                 f"({', '.join(others[:3])}). Name a new file such as memory.db, or an empty "
                 "database."
             )
@@ -106,7 +106,7 @@ def create_memory(connection: Connection, place: StoreLocation) -> None:
             connection.execute(insert(MEMORY).values(**row))
 
 
-def require_memory(connection: Connection, place: StoreLocation) -> None:
+def require_memory(connection: Connection, location: StoreLocation) -> None:
     """Check that a database contains a memory of this version.
 
     Raises
@@ -118,19 +118,19 @@ def require_memory(connection: Connection, place: StoreLocation) -> None:
     """
     names = set(inspect(connection).get_table_names())
     if MEMORY.name not in names:
-        raise UsageError(f"{place.shown} does not contain a memory. {place.hint}")
+        raise UsageError(f"{location.shown} does not contain a memory. {location.hint}")
     row = connection.execute(select(MEMORY.c.schema_version, MEMORY.c.written_by)).first()
     if row is not None and row.schema_version != SCHEMA_VERSION:
         raise UsageError(
-            f"{place.shown} is a memory of version {row.schema_version}, written by dqa "
+            f"{location.shown} is a memory of version {row.schema_version}, written by dqa "
             f"{row.written_by}. This dqa {own_version()} reads version {SCHEMA_VERSION}. Build the "
             "memory again."
         )
     missing = [table.name for table in METADATA.sorted_tables if table.name not in names]
     if row is None or missing:
         raise DataError(
-            f"The memory {place.shown} is damaged: it lacks {', '.join(missing) or 'its version'}. "
-            "Restore a copy, or build the memory again."
+            f"The memory {location.shown} is damaged: it lacks "
+            f"{', '.join(missing) or 'its version'}. Restore a copy, or build the memory again."
         )
 
 

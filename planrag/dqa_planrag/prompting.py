@@ -62,7 +62,7 @@ def layout(recipe: Recipe) -> tuple[str, ...]:
     A protocol may lack some of these blocks.
     """
     once, plans, replans = recipe.reads_once, recipe.plans, recipe.replans
-    acting, planning = (recipe.thinks == place for place in ("acting", "planning"))
+    acting, planning = (recipe.thinks == phase for phase in ("acting", "planning"))
     chosen = (
         ("role", True),
         ("reading_once" if once else "reading", True),

@@ -215,14 +215,14 @@ def _sections(text: str) -> dict[str, str]:
     return sections | ({"thought": "\n".join(thoughts)} if thoughts else {})
 
 
-def _is_over(text: str, place: int) -> bool:
-    """Return whether the line above the label at `place` is empty or ends with a semicolon.
+def _is_over(text: str, position: int) -> bool:
+    """Return whether the line above the label at `position` is empty or ends with a semicolon.
 
     Such a line ends a statement. Only this line is read, because every line may have a label, and
     the search would otherwise take quadratic time.
     """
-    begin = text.rfind("\n", 0, max(place - 1, 0)) + 1
-    above = text[begin : max(place - 1, 0)].rstrip(" \t")
+    begin = text.rfind("\n", 0, max(position - 1, 0)) + 1
+    above = text[begin : max(position - 1, 0)].rstrip(" \t")
     return above.endswith(";") or (begin > 0 and not above)
 
 
@@ -236,8 +236,8 @@ def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]
     idle = bool(_word(tool)) and _word(tool) in _NOTHING and _word(text) in _NOTHING
     if tool.strip(" `*\"'.") in tools or not (idle or is_thinking(tool)):
         return None
-    said = named(tool)[1] if _word(text) in _NOTHING else _unwrapped(text)
-    thoughts = [common.thought, "" if idle else said]
+    text_ = named(tool)[1] if _word(text) in _NOTHING else _unwrapped(text)
+    thoughts = [common.thought, "" if idle else text_]
     thought = "\n".join(filter(None, thoughts))
     if not thought:
         return None

@@ -100,8 +100,8 @@ def named(action: str) -> tuple[str, str]:
 
 def step_in(text: str) -> str:
     """Return the numbers in the line ``Current step: ...`` of a text; empty if there are none."""
-    said = _STEP.search(text)
-    numbers = said and _NUMBERS.search(said["said"])
+    found = _STEP.search(text)
+    numbers = found and _NUMBERS.search(found["said"])
     return numbers.group() if numbers else ""
 
 

@@ -105,9 +105,9 @@ def scripted_scenario(question: Question, script: str) -> Scenario:
     found = plugins.scenario_of(question)
     if found is not None and script in found.document.scripts:
         return found
-    there_are = ", ".join(one.name for one in scenarios() if script in one.document.scripts)
+    available = ", ".join(one.name for one in scenarios() if script in one.document.scripts)
     raise UsageError(
-        f"scripted:{script} answers only questions of the scenarios {there_are} (--scenario). "
+        f"scripted:{script} answers only questions of the scenarios {available} (--scenario). "
         "Name a language model with --model, such as openai:gpt-5, or use a decider that receives "
         "the rows in its prompt (--context)."
     )
@@ -157,4 +157,4 @@ def _calls(move: Step | Answer, plan: str, offered: set[str], *, replans: bool) 
     else:
         argument = "decision" if move.tool == SIMULATE else "statement"
         calls.append((move.tool, {argument: move.given}))
-    return [tool_call(name=n, args=given, id=str(i)) for i, (n, given) in enumerate(calls)]
+    return [tool_call(name=n, args=arguments, id=str(i)) for i, (n, arguments) in enumerate(calls)]

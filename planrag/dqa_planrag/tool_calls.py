@@ -145,12 +145,12 @@ class ToolCalls:
         requests, notes = list[ToolRequest](), list[tuple[str, str]]()
         thoughts, plans = [without_step(text)], dict[str, str | None]()
         answer, answer_id = None, ""
-        for place, call in enumerate(message.tool_calls):
-            call_id, tool, arguments = f"call_{step}_{place}", call["name"], call["args"]
+        for index, call in enumerate(message.tool_calls):
+            call_id, tool, arguments = f"call_{step}_{index}", call["name"], call["args"]
             if tool in toolbox.tools:
                 requests.append(ToolRequest(tool, toolbox.checked(tool, arguments), call_id))
             elif is_thinking(tool):
-                thoughts += [str(said) for said in arguments.values()]
+                thoughts += [str(value) for value in arguments.values()]
                 notes.append((call_id, THOUGHT_NOTED))
             elif tool not in accepted or tool not in _SAYING:
                 requests.append(ToolRequest(tool, _as_json(arguments), call_id))

@@ -27,8 +27,8 @@ class PerSituation(Generic[T]):
         key = id(situation)
         if key not in self._made:
             # The result may reference the copy. A reference to `situation` would keep it alive.
-            made = self._make(situation.replace())
-            if self._made.setdefault(key, made) is made:
+            created = self._make(situation.replace())
+            if self._made.setdefault(key, created) is created:
                 # A later object may get the same id.
                 weakref.finalize(situation, self._made.pop, key, None).atexit = False
         return self._made[key]

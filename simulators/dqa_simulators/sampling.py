@@ -89,8 +89,8 @@ def contains(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.
     """Return which `values`, shape (n,), are in the sorted keys `known`."""
     if not len(known):
         return np.zeros(len(values), dtype=np.bool_)
-    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return np.asarray(known[places] == values)
+    positions = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.asarray(known[positions] == values)
 
 
 def heavy_tailed(
@@ -109,5 +109,5 @@ def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
     ``ragged([2, 1])`` is ``([0, 0, 1], [0, 1, 0])``.
     """
     owners = np.repeat(np.arange(len(counts)), counts)
-    places = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return owners, places
+    positions = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return owners, positions

@@ -98,8 +98,8 @@ class UncertainWorld:
         `states` has shape (S, k): the index of each factor's value.
         """
         result = np.repeat(self.base[None, :], len(states), axis=0)
-        for place, factor in enumerate(self.factors):
-            result *= factor.multipliers[:, states[:, place]].T
+        for index, factor in enumerate(self.factors):
+            result *= factor.multipliers[:, states[:, index]].T
         return result
 
     def expected_utilities(self) -> NDArray[np.float64]:
@@ -243,9 +243,9 @@ class UncertainGenerator:
         """Yield worlds with questions, ``request.count`` questions in total."""
         left = request.count
         for drawn in self.worlds(request.seed, request.databases_before):
-            asked = self.ask(scenario, drawn, request.per_database)[:left]
-            left -= len(asked)
-            yield Drawn(drawn.situation, asked)
+            questions = self.ask(scenario, drawn, request.per_database)[:left]
+            left -= len(questions)
+            yield Drawn(drawn.situation, questions)
             if left <= 0:
                 break
 

@@ -15,7 +15,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from dqa.testing import GivenReplies, answer, query
+from dqa.testing import PreparedReplies, answer, query
 from tests.agents.test_langchain import Caller
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
@@ -63,7 +63,7 @@ def test_the_blocks_of_python_run(
     block = block.replace('"openai:gpt-5"', "CALLING")
     given: dict[str, Any] = {
         "CALLING": Caller(calls=[("query", {"statement": DEAREST})]),
-        "DECIDING": GivenReplies([query(DEAREST), answer("North")] * 2),
+        "DECIDING": PreparedReplies([query(DEAREST), answer("North")] * 2),
         "__name__": "documented",
     }
     exec(compile(block, "mcp.md", "exec", dont_inherit=True), given)  # noqa: S102

@@ -18,7 +18,7 @@ from langgraph.graph import END, START, StateGraph
 
 import dqa
 from dqa.core.errors import BudgetSpentError, DatabaseUnavailableError, UsageError
-from dqa.testing import GivenReplies, answer, query
+from dqa.testing import PreparedReplies, answer, query
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ HERE: Any = {"configurable": {"thread_id": "1"}}
 
 def test_a_node_decides_within_a_graph(database: dqa.Database) -> None:
     """A planning agent with a scripted model; the state keeps plain values."""
-    model = GivenReplies(
+    model = PreparedReplies(
         [query("SELECT name FROM supplier ORDER BY price DESC LIMIT 1"), answer("Bo")]
     )
     decisions = dqa.Decisions("planrag", model=model)
@@ -175,7 +175,7 @@ def test_questions_share_the_rate_of_a_model_and_have_budgets_of_their_own(
         return AIMessage(text, usage_metadata=used)
 
     calls = dqa.CallOptions(requests_per_minute=120, budget_tokens=3_000)
-    decisions = dqa.Decisions("iterrag", model=GivenReplies(reply, name="m"), calls=calls)
+    decisions = dqa.Decisions("iterrag", model=PreparedReplies(reply, name="m"), calls=calls)
     people = ("Al", "Bo")
     asked = [dqa.ask(database, "Who goes?", candidates=people, decider=decisions) for _ in range(2)]
     assert [one.choice for one in asked] == ["Bo", "Bo"]

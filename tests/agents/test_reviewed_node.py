@@ -15,7 +15,7 @@ from langgraph.types import Command
 
 import dqa
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.testing import GivenReplies, answer, query
+from dqa.testing import PreparedReplies, answer, query
 from tests.agents.conftest import entries
 from tests.programs import run_python
 
@@ -72,7 +72,7 @@ def pending(state: dict[str, Any]) -> dict[str, Any]:
 
 def test_several_interrupts_and_nothing_is_asked_twice(database: dqa.Database, shop: Path) -> None:
     """Approved, corrected, refused; an answer that is none is asked for again."""
-    model = GivenReplies(REPLIES)
+    model = PreparedReplies(REPLIES)
     compiled = graph(database, model, InMemorySaver())
     state = compiled.invoke({"question": QUESTION}, HERE)
     answers: list[tuple[str, str, Any]] = [
@@ -124,7 +124,7 @@ def test_a_graph_that_keeps_nothing_is_told_so_before_anything_is_asked(
     database: dqa.Database,
 ) -> None:
     """It could never go on."""
-    model = GivenReplies(REPLIES)
+    model = PreparedReplies(REPLIES)
     with pytest.raises(UsageError, match="compile it with a checkpointer"):
         graph(database, model, None).invoke({"question": QUESTION})
     assert not model.requests
@@ -134,14 +134,14 @@ def test_a_graph_that_keeps_nothing_is_told_so_before_anything_is_asked(
 
 def test_what_fails_after_an_answer_goes_on_from_there(database: dqa.Database, shop: Path) -> None:
     """Nobody is asked again for what was said before the outage."""
-    model, keeping = GivenReplies(REPLIES), InMemorySaver()
+    model, keeping = PreparedReplies(REPLIES), InMemorySaver()
     compiled = graph(database, model, keeping, ("plan",))
     compiled.invoke({"question": QUESTION}, HERE)
     database.close()
     with pytest.raises(InfrastructureError):
         compiled.invoke(Command(resume={"action": "approve"}), HERE)
     later = dqa.open_database(shop)
-    again = GivenReplies([REPLIES[1], REPLIES[3]])
+    again = PreparedReplies([REPLIES[1], REPLIES[3]])
     state = graph(later, again, keeping, ("plan",)).invoke(None, HERE)
     later.close()
     assert state["letter"] == "Dear Bo"
@@ -152,14 +152,14 @@ RESUMING = """
 import sys
 from pathlib import Path
 import dqa
-from dqa.testing import GivenReplies
+from dqa.testing import PreparedReplies
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 from tests.agents.test_reviewed_node import HERE, graph
 
 folder = Path(sys.argv[1])
 database = dqa.open_database(folder / "shop.db", audit=folder / "audit.jsonl")
-model = GivenReplies([])
+model = PreparedReplies([])
 with SqliteSaver.from_conn_string(str(folder / "kept.db")) as keeping:
     compiled = graph(database, model, keeping, ("decision",))
     state = compiled.invoke(Command(resume={"action": "correct", "text": "Bo"}), HERE)
@@ -173,7 +173,7 @@ def test_a_fresh_process_goes_on_where_another_one_waited(
 ) -> None:
     """Nothing is asked again: there, the model has no reply."""
     saver = pytest.importorskip("langgraph.checkpoint.sqlite").SqliteSaver
-    model = GivenReplies((REPLIES[0], REPLIES[2]))
+    model = PreparedReplies((REPLIES[0], REPLIES[2]))
     with saver.from_conn_string(str(shop.with_name("kept.db"))) as keeping:
         compiled = graph(database, model, keeping, ("decision",))
         assert pending(compiled.invoke({"question": QUESTION}, HERE))["kind"] == "decision"

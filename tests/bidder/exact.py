@@ -13,7 +13,7 @@ from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking
 from dqa.deciders.replies import Choice
 from dqa.models.conversation import StepPrompt
-from dqa.testing.fake_models import GivenReplies, Request
+from dqa.testing.fake_models import PreparedReplies, Request
 from dqa.worlds.world import Position
 from dqa_bidder.bidder import Bidder, Hidden
 from dqa_bidder.replies import Payoffs, Unknown
@@ -82,7 +82,7 @@ def bidder(
 ) -> Bidder:
     """Return a decider with its settings."""
     settings = Settings(own=own or BidderSettings(), budget=budget)
-    return kind("bidder", model or GivenReplies([]), settings)  # type: ignore[arg-type]
+    return kind("bidder", model or PreparedReplies([]), settings)  # type: ignore[arg-type]
 
 
 def solved(decider: Bidder, task: Task) -> tuple[Choice, Recorder]:
@@ -164,7 +164,7 @@ def scripted_reply(request: Request) -> str:
 
 def model_saying(
     say: Callable[[str, str, int], str | None],
-) -> GivenReplies:
+) -> PreparedReplies:
     """Return a model that replies by a function of purpose, prompt and number, or as the analyst
     does.
     """
@@ -176,4 +176,4 @@ def model_saying(
         text = say(kind, request.last, numbers[kind])
         return scripted_reply(request) if text is None else text
 
-    return GivenReplies(reply)
+    return PreparedReplies(reply)

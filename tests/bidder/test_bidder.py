@@ -21,7 +21,7 @@ from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.deciders.replies import Choice
 from dqa.models.scripted import scripted_model
-from dqa.testing.fake_models import GivenReplies, Request
+from dqa.testing.fake_models import PreparedReplies, Request
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.exploration import ExploredTree, Node, Tree
 from dqa_bidder.returns import Returns, aggregate
@@ -132,7 +132,7 @@ def test_a_later_state_without_a_usable_reply_is_left_out(kind: str, parallel: i
         return scripted_reply(request)
 
     settings = BidderSettings(horizon=2, parallel=parallel)
-    chosen, recorder = decided(GivenReplies(reply), NIM, settings)
+    chosen, recorder = decided(PreparedReplies(reply), NIM, settings)
     assert chosen.action in NIM.actions
     tree = tree_in(recorder)
     assert tree.unusable >= 3

@@ -9,7 +9,7 @@ import pytest
 import dqa
 from dqa.core.errors import UsageError
 from dqa.evaluation.options import RunOptions
-from dqa.testing.fake_models import GivenReplies, Request
+from dqa.testing.fake_models import PreparedReplies, Request
 from tests.worlds.errand import register
 
 HERE = RunOptions(isolation="none", workers=1)
@@ -50,7 +50,7 @@ def test_free_form_actions_are_carried_out(name: str) -> None:
             return json.dumps({"thoughts": [{"thought": "Buy it.", "action": "Buy[a mug]"}]})
         return '{"action": "Buy[a mug]"}' if request.number else '{"action": "look around"}'
 
-    run = dqa.play("errand", name, games=1, model=GivenReplies(reply), options=HERE)
+    run = dqa.play("errand", name, games=1, model=PreparedReplies(reply), options=HERE)
     assert [r.value for r in run.results] == [0.5]
     assert run.games is not None
     assert run.games.players[0].actions == {"buy[a mug]": 1}

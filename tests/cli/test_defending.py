@@ -13,7 +13,7 @@ import pytest
 
 import dqa as api
 from dqa.api.asking import records_folder
-from dqa.testing import GivenReplies, answer, query
+from dqa.testing import PreparedReplies, answer, query
 from tests.cli.conftest import Command
 from tests.models.model_server import answering
 
@@ -36,7 +36,9 @@ def suppliers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def asked(suppliers: Path, *replies: Any, **options: Any) -> api.Trace:
     """Ask an agent that gives these replies."""
-    return api.ask(suppliers, QUESTION, decider="iterrag", model=GivenReplies(replies), **options)
+    return api.ask(
+        suppliers, QUESTION, decider="iterrag", model=PreparedReplies(replies), **options
+    )
 
 
 @pytest.mark.parametrize("replies", [(ANSWER,), (FAILING, ANSWER)])

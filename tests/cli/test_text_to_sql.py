@@ -11,7 +11,7 @@ import dqa as api
 from dqa.core.errors import StatementTimeoutError
 from dqa.deciders.base import ProtocolName
 from dqa.evaluation import execution
-from dqa.testing.fake_models import GivenReplies, Reply, Request
+from dqa.testing.fake_models import PreparedReplies, Reply, Request
 from dqa.testing.models import answer, query
 from tests.cli.conftest import Command
 from tests.text_to_sql import QUESTIONS, bird_entries, gold_of, write_bird
@@ -66,7 +66,7 @@ def test_agents_answer_with_statements(bird: Path, tmp_path: Path, protocol: Pro
     run = api.evaluate(
         api.read_release(bird, limit=2),
         AGENTS,
-        model=GivenReplies(_copyist),
+        model=PreparedReplies(_copyist),
         protocol=protocol,
         out=tmp_path / "run",
     )
@@ -100,7 +100,7 @@ def test_a_statement_that_takes_too_long_for_scoring_is_wrong(
     )
     monkeypatch.setattr(execution, "SCORING", api.Limits(seconds=0.2))
     asked = api.read_release(bird, scenarios=("choir",), limit=1)
-    model = GivenReplies([answer(endless)])
+    model = PreparedReplies([answer(endless)])
     run = api.evaluate(asked, "iterrag", model=model, limits=api.Limits(seconds=0.2))
     (result,) = run.results
     assert result.outcome == "wrong"

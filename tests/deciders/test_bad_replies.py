@@ -17,7 +17,7 @@ from dqa.core.events import ParseFailureEvent, ReplyEvent
 from dqa.deciders.base import Settings
 from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import scripted_model
-from dqa.testing.fake_models import GivenReplies, Request
+from dqa.testing.fake_models import PreparedReplies, Request
 from dqa_ldm2 import ModelUse, building, open_memory
 from tests.ldm2.rooms import ROOMS, experts
 from tests.scenarios.worlds import questions
@@ -112,7 +112,7 @@ def decide(
         mine = {f"{name}.examples": "0"}
     elif not name.startswith("dellma") and family == "dellma":
         mine = {}
-    model = GivenReplies(reply)
+    model = PreparedReplies(reply)
     decider = plugins.decider(name)(model, Settings(options=mine))
     decision = decider.decide(questions().find("locating/1"), database)
     return decision, model.requests, len(seen)

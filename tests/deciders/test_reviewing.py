@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage
 
 import dqa
 from dqa.core.review import reviews_in
-from dqa.testing import GivenReplies, answer, query
+from dqa.testing import PreparedReplies, answer, query
 
 NAMES = "SELECT name FROM warehouse ORDER BY name"
 COSTS = "SELECT name, cost FROM warehouse ORDER BY name"
@@ -56,7 +56,7 @@ def decide(
     shop: Path, person: Person | None, review: tuple[Any, ...], *replies: Any, **more: Any
 ) -> tuple[dqa.Trace, list[str]]:
     """Let an agent decide, and return what its model read last in each request."""
-    model = GivenReplies(replies)
+    model = PreparedReplies(replies)
     question = dqa.AskedQuestion(question="Which closes?", candidates=("North", "South"))
     given: dict[str, Any] = {"decider": "planrag", "debug": True} | more
     trace = dqa.ask(shop, question, model=model, reviewer=person, review=review, **given)
@@ -254,7 +254,7 @@ def test_a_text_to_sql_answer_is_reviewed_before_it_runs(shop: Path) -> None:
     from dqa.deciders.base import Settings
     from dqa.plugins import decider
 
-    model = GivenReplies([query(NAMES, plan=PLAN), answer(COSTS)])
+    model = PreparedReplies([query(NAMES, plan=PLAN), answer(COSTS)])
     person = Person()
     question = Question("custom", "1", "The costs?", "", answer_form="statement")
     reviewing = reviewed_by(Reviewing(person, ("statement",)))

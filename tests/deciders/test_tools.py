@@ -23,7 +23,7 @@ from dqa.deciders.tools import (
     simulation_tools,
     use_tool,
 )
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 
 COUNT = {
     "relational": "SELECT COUNT(*) AS nodes FROM trade_node",
@@ -94,7 +94,7 @@ def test_langchain_s_agent_works_with_the_same_tools(
         [("simulate", {"decision": first}), ("compare", {"candidates": []})],
         [("simulate", {"decision": "nowhere"}), ("query_database", {"statement": "DROP x"})],
     ]
-    model = GivenReplies([*map(calling, turns), "done"])
+    model = PreparedReplies([*map(calling, turns), "done"])
     agent = create_agent(model, tools)
     messages = agent.invoke({"messages": [HumanMessage(question.text)]})["messages"]
     assert model.requests[0].tools == ("query_database", "simulate", "compare")

@@ -17,7 +17,7 @@ from dqa.core.events import Event, StepEvent
 from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking
-from dqa.testing.fake_models import GivenReplies, Reply, Request
+from dqa.testing.fake_models import PreparedReplies, Reply, Request
 from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.findings import ContextRead, Ranking
 from dqa_dellma.problem import Problem
@@ -57,12 +57,12 @@ def step_of(request: Request) -> str:
     return task.rpartition("\n# Step: ")[2]
 
 
-def replying(*replies: Reply) -> GivenReplies:
+def replying(*replies: Reply) -> PreparedReplies:
     """Return a model that sends the replies in order and repeats the last."""
-    return GivenReplies(lambda request: replies[min(request.number, len(replies) - 1)])
+    return PreparedReplies(lambda request: replies[min(request.number, len(replies) - 1)])
 
 
-def analyst_but(**replies: Callable[[Request], Reply]) -> GivenReplies:
+def analyst_but(**replies: Callable[[Request], Reply]) -> PreparedReplies:
     """Return the scripted analyst with other replies for steps that begin with a word."""
 
     def reply(request: Request) -> Reply:
@@ -70,7 +70,7 @@ def analyst_but(**replies: Callable[[Request], Reply]) -> GivenReplies:
         other = next((reply for word, reply in replies.items() if step.startswith(word)), None)
         return analyst_reply(request) if other is None else other(request)
 
-    return GivenReplies(reply)
+    return PreparedReplies(reply)
 
 
 def conversation(*replies: Reply, model: Any = None) -> Asking:
@@ -91,7 +91,7 @@ def dellma(**own: Any) -> Dellma:
 
 def prompts_of(found: Asking) -> list[str]:
     """Return the prompts of a conversation."""
-    assert isinstance(found.model, GivenReplies)
+    assert isinstance(found.model, PreparedReplies)
     return [request.last for request in found.model.requests]
 
 

@@ -10,7 +10,7 @@ import pytest
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import ModelUnavailableError
 from dqa.models.scripted import scripted_model
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 from tests.dellma.talking import (
     analyst_but,
     data_of,
@@ -89,7 +89,7 @@ def test_a_single_action_is_chosen_without_a_model(name: str) -> None:
     ]
 
 
-def failing_at(step: str, error: Exception) -> GivenReplies:
+def failing_at(step: str, error: Exception) -> PreparedReplies:
     """Return an analyst whose provider fails at a step."""
     return analyst_but(**{step: lambda _: error})
 

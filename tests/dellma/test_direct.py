@@ -11,7 +11,7 @@ from langchain_core.outputs import ChatResult
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate
 from dqa.deciders.replies import Choice, read_action
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 from dqa_dellma.settings import VotingSettings
 from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot
 from tests.dellma.talking import PROBLEM, conversation, data_of, decider, prompts_of
@@ -73,13 +73,13 @@ def test_self_consistency_takes_the_majority_of_five_at_one_half(
     """The votes differ in wording; the prompt is that of zero-shot."""
     votes = ["apple", "Action 2. pear", "Action 1. apple", "pear, 10 acres", "2"]
     temperatures: list[float | None] = []
-    generate = GivenReplies._generate
+    generate = PreparedReplies._generate
 
-    def record(self: GivenReplies, *args: Any, **options: Any) -> ChatResult:
+    def record(self: PreparedReplies, *args: Any, **options: Any) -> ChatResult:
         temperatures.append(options.get("temperature"))
         return generate(self, *args, **options)
 
-    monkeypatch.setattr(GivenReplies, "_generate", record)
+    monkeypatch.setattr(PreparedReplies, "_generate", record)
     found = conversation(*map(decision, votes))
     assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Choice.of(
         "pear"

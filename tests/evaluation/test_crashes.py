@@ -20,7 +20,7 @@ from dqa.evaluation.results import Outcome
 from dqa.evaluation.runner import MOST_IN_A_ROW
 from dqa.models.scripted.steps import Step
 from dqa.testing import query
-from dqa.testing.fake_models import GivenReplies, Request
+from dqa.testing.fake_models import PreparedReplies, Request
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import ONE, Answer
 
@@ -107,7 +107,7 @@ def test_a_failure_after_paid_replies_loses_none_of_them(
     asked = dqa.evaluate(
         questions,
         "planrag",
-        model=GivenReplies(reply),
+        model=PreparedReplies(reply),
         databases="sqlite",
         options=ONE,
         out=tmp_path / "run",

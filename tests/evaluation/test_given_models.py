@@ -8,7 +8,7 @@ import dqa
 from dqa.core.errors import UsageError
 from dqa.models.scripted import scripted_model
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 
 QUESTIONS = dqa.generate(["locating"], count=2)
 
@@ -27,7 +27,7 @@ def test_a_model_itself_decides_as_one_by_name_does() -> None:
 
 def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
     """Results could not tell the two apart."""
-    one, other = GivenReplies([]), GivenReplies([])
+    one, other = PreparedReplies([]), PreparedReplies([])
     with pytest.raises(UsageError, match="the name 'scripted:replies'"):
         dqa.evaluate(QUESTIONS, "planrag", models=[one, other])
     with pytest.raises(UsageError, match=r"is not a decider: .* inherits from dqa\.Decider"):
@@ -44,6 +44,8 @@ def test_decisions_are_observed_whoever_asks_for_them() -> None:
         dqa.temporary_database({"supplier": {"name": ["north"]}}) as database,
     ):
         dqa.evaluate(QUESTIONS, ["first"], databases="sqlite")
-        dqa.ask(database, "Which?", model=GivenReplies([Step("", "SELECT 1"), Answer("", "north")]))
+        dqa.ask(
+            database, "Which?", model=PreparedReplies([Step("", "SELECT 1"), Answer("", "north")])
+        )
     dqa.evaluate(QUESTIONS, ["first"], databases="sqlite")
     assert sorted(trace.question for trace in seen) == ["custom/1", "locating/1", "locating/2"]

@@ -9,14 +9,14 @@ import pytest
 
 import dqa
 from dqa.core.errors import UnknownNameError
-from dqa.evaluation.connecting import GivenObjects, connect, with_each_model
+from dqa.evaluation.connecting import PassedObjects, connect, with_each_model
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.loaders.generator.generate import generate
 from dqa.loaders.sources import GeneratedQuestions
 from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import Answer
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 from tests.stored import change_results
 
 ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:analyst", label="guess")
@@ -47,7 +47,7 @@ def test_every_decider_asks_every_model_and_one_without_a_model_is_there_once() 
 def test_every_epoch_has_the_seed_that_follows() -> None:
     """So the second epoch of a run is the first one of a run with the next seed."""
     deciding = Deciding(seed=4)
-    contestants = with_each_model(["iterrag"], [deciding.model], GivenObjects())
+    contestants = with_each_model(["iterrag"], [deciding.model], PassedObjects())
     connected = connect(deciding, contestants, CallOptions(), epochs=3)
     models = [model for chats in connected.chats for model in chats.values()]
     assert [model.seed for model in models if isinstance(model, ScriptedModel)] == [4, 5, 6]
@@ -71,7 +71,7 @@ def test_a_replay_plays_each_epoch_its_own_replies(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     guesses = (Answer("", str(name)) for name in generate(("locating",), count=1, seed=0)
                .questions[0].candidates or ())  # fmt: skip
-    model = GivenReplies(lambda _: next(guesses))
+    model = PreparedReplies(lambda _: next(guesses))
     about = GeneratedQuestions(count=1, seed=0, scenarios=("locating",))
     runs = [
         dqa.evaluate(about, ["iterrag"], databases="sqlite", epochs=3, model=model, calls=calls)

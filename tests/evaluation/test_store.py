@@ -15,7 +15,7 @@ import dqa
 from dqa.core.decision import Usage
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import write
-from dqa.evaluation.decide import Made
+from dqa.evaluation.decide import DecisionRecord
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.prepare import Task
@@ -25,11 +25,13 @@ from tests.evaluation.records import open_store
 
 
 @pytest.fixture
-def made(questions: QuestionSet, tmp_path: Path) -> dict[DecisionKey, Made]:
+def made(questions: QuestionSet, tmp_path: Path) -> dict[DecisionKey, DecisionRecord]:
     """Return six decisions that were made elsewhere."""
     run = dqa.evaluate(questions, Rule("one", lambda *_: "x"), databases="sqlite", out=tmp_path)
     traces = {trace.key: trace for trace in run.traces}
-    return {result.key: Made(result, traces[result.key], Usage()) for result in run.results}
+    return {
+        result.key: DecisionRecord(result, traces[result.key], Usage()) for result in run.results
+    }
 
 
 @pytest.fixture
@@ -39,7 +41,7 @@ def tasks(questions: QuestionSet) -> list[Task]:
 
 
 def test_a_run_that_another_process_makes_is_not_discarded(
-    made: dict[DecisionKey, Made], tasks: list[Task], tmp_path: Path
+    made: dict[DecisionKey, DecisionRecord], tasks: list[Task], tmp_path: Path
 ) -> None:
     """The first process begins it and fails before its first decision."""
     first, second = (open_store(tmp_path / "run") for _ in range(2))
@@ -53,7 +55,7 @@ def test_a_run_that_another_process_makes_is_not_discarded(
 
 
 def test_a_commit_without_a_reply_loses_and_doubles_nothing(
-    made: dict[DecisionKey, Made],
+    made: dict[DecisionKey, DecisionRecord],
     tasks: list[Task],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -10,7 +10,7 @@ import pytest
 import dqa
 from dqa.core.errors import UsageError
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import GivenReplies, Reply, Request
+from dqa.testing.fake_models import PreparedReplies, Reply, Request
 from tests.large.conftest import BEST, COUNT, UNMOVED
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ def size_of(trace: dqa.Trace) -> int:
 def test_an_agent_narrows_the_candidates_by_queries(warehouse: str) -> None:
     """The prompt has their number, their query and some names; a wrong name is corrected."""
     asked = dqa.AskedQuestion(question="Which item?", candidates=LISTING)
-    model = GivenReplies([TOP, Answer("That.", "SKU-999999"), Answer("That.", f"item {BEST}")])
+    model = PreparedReplies([TOP, Answer("That.", "SKU-999999"), Answer("That.", f"item {BEST}")])
     trace = dqa.ask(warehouse, asked, decider="planrag", model=model)
     assert trace.choice == BEST
     task = model.requests[0].text
@@ -47,7 +47,7 @@ def test_a_scenario_lists_the_best_and_the_worst(
     """With their ranks; simulations stay short."""
     every = Step("All.", "all", tool="compare")
     one = Step("One.", BEST, tool="simulate")
-    model = GivenReplies([every, one, Answer("That.", "SKU-000002")])
+    model = PreparedReplies([every, one, Answer("That.", "SKU-000002")])
     asked = dqa.AskedQuestion(scenario=scenario)
     trace = dqa.ask(warehouse, asked, decider="planrag-sim", model=model)
     assert trace.choice == "SKU-000002"
@@ -78,7 +78,7 @@ def test_deciders_are_judged_on_many_candidates(warehouse: str, scenario: str) -
     run = dqa.evaluate(
         questions.select(limit=1),
         ["oracle", "first", "random", "item-newest", "planrag"],
-        model=GivenReplies([TOP, Answer("That.", BEST)]),
+        model=PreparedReplies([TOP, Answer("That.", BEST)]),
     )
     judged = {result.decider: result for result in run.results}
     assert judged["oracle"].choice == judged["planrag"].choice == BEST
@@ -101,7 +101,7 @@ def test_dellma_compares_the_first_rows_of_its_context(warehouse: str, scenario:
         warehouse,
         dqa.AskedQuestion(scenario=scenario),
         decider="zero-shot",
-        model=GivenReplies(dellma),
+        model=PreparedReplies(dellma),
     )
     assert trace.choice == BEST
     assert "Only 12 of 30,000 candidates were compared" in trace.warnings[0]
@@ -110,4 +110,4 @@ def test_dellma_compares_the_first_rows_of_its_context(warehouse: str, scenario:
         question="Which?", candidates=LISTING, context=("SELECT shelf FROM item LIMIT 5",)
     )
     with pytest.raises(UsageError, match="has 30,000 candidates"):
-        dqa.ask(warehouse, unlisted, decider="zero-shot", model=GivenReplies(dellma), debug=True)
+        dqa.ask(warehouse, unlisted, decider="zero-shot", model=PreparedReplies(dellma), debug=True)

@@ -19,7 +19,7 @@ from dqa.deciders.method import method
 from dqa.evaluation.play import Played, play_episode
 from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import ProgramModel, scripted_model
-from dqa.testing.fake_models import GivenReplies, Request
+from dqa.testing.fake_models import PreparedReplies, Request
 from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT
 from dqa_ldm2 import Ldm2Decider, Ldm2Settings, Memory
@@ -31,7 +31,7 @@ from tests.ldm2.rooms import Rooms, RoomsSettings
 _Found = TypeVar("_Found", bound=BaseModel)
 
 
-def canned(**replies: object) -> GivenReplies:
+def canned(**replies: object) -> PreparedReplies:
     """Return a model that replies by purpose, or as the scripted analyst.
 
     A reply is a text, an object, a list of replies in order, or a function of the prompt's values.
@@ -49,7 +49,7 @@ def canned(**replies: object) -> GivenReplies:
             reply = reply(prompt.values)
         return reply if isinstance(reply, str) else json.dumps(reply)
 
-    return GivenReplies(reply_to)
+    return PreparedReplies(reply_to)
 
 
 def found(trace: Iterable[Event], kind: type[_Found], purpose: str) -> list[_Found]:

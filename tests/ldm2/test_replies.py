@@ -10,7 +10,7 @@ import pytest
 from dqa.core.decider import Step, Trajectory
 from dqa.core.events import ParseFailureEvent
 from dqa.deciders.method import Asking
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 from dqa_ldm2 import Imitation, Remembered, Situation
 from dqa_ldm2.steps import PACKAGE, History, Known, act, choose, cluster, explore
 from tests.ldm2.playing import found
@@ -21,9 +21,9 @@ HERE = Situation(
 )
 
 
-def conversation(*replies: object) -> tuple[Asking, GivenReplies]:
+def conversation(*replies: object) -> tuple[Asking, PreparedReplies]:
     """Return a conversation with a model that sends these replies, objects as JSON."""
-    model = GivenReplies([one if isinstance(one, str) else json.dumps(one) for one in replies])
+    model = PreparedReplies([one if isinstance(one, str) else json.dumps(one) for one in replies])
     return Asking(PACKAGE, model), model
 
 

@@ -26,7 +26,7 @@ from dqa.core.recorder import Recorder
 from dqa.models.calling import call_model
 from dqa.models.cassette import Cassette
 from dqa.models.policy import Budget, CallPolicy, Limiter, Retry
-from dqa.models.registry import Connection, chat_model, check_reachable, given_model
+from dqa.models.registry import Connection, chat_model, check_reachable, passed_model
 from dqa.models.replies import ModelReply
 from tests.models.conftest import Hours
 from tests.models.faulty import KEY, Answer, error, listening, ok, raw, send, streamed
@@ -285,7 +285,9 @@ def test_a_reply_that_is_too_large_is_recorded_as_a_failure(tmp_path: Any, hours
     tape, model = tmp_path / "tape.jsonl", saying(AIMessage("x" * 5_000))
     calls = CallPolicy(Retry(0), reply_limit=1_000, clock=hours.clock)
     for opened in (Cassette.record, Cassette.replay):
-        there = given_model("m", model, Connection(cassette=opened(tape, ["m"]), reply_limit=1_000))
+        there = passed_model(
+            "m", model, Connection(cassette=opened(tape, ["m"]), reply_limit=1_000)
+        )
         with pytest.raises(ModelUnavailableError, match="larger than 1,000"):
             call_model(there, ASKED, Recorder(), calls)
     assert "xxxxx" not in tape.read_text()

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 import dqa
 from dqa.core.errors import UsageError
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import GivenReplies, Request
+from dqa.testing.fake_models import PreparedReplies, Request
 
 LOOK = Step("Look.", "SELECT name FROM supplier ORDER BY price LIMIT 1")
 QUESTION = dqa.AskedQuestion(
@@ -34,7 +34,7 @@ def test_the_same_replies_drive_every_agent_in_either_protocol(
     shop: dqa.Database, decider: str, protocol: str
 ) -> None:
     """They are put into the words that the agent's format asks for."""
-    model = GivenReplies([LOOK, Answer("So.", "south")])
+    model = PreparedReplies([LOOK, Answer("So.", "south")])
     trace = dqa.ask(
         shop,
         QUESTION,
@@ -54,7 +54,7 @@ def test_a_plan_that_is_a_reply_of_its_own_takes_none_of_those_given(
     shop: dqa.Database, protocol: str
 ) -> None:
     """The statement waits for it."""
-    model = GivenReplies([Step("", LOOK.given, "1. Look.\n2. Decide."), Answer("", "south")])
+    model = PreparedReplies([Step("", LOOK.given, "1. Look.\n2. Decide."), Answer("", "south")])
     trace = dqa.ask(shop, QUESTION, decider="planrag", protocol=protocol, model=model, debug=True)
     assert (trace.choice, trace.plans) == ("south", ("1. Look.\n2. Decide.",))
     assert (len(trace.evidence), model.unused) == (1, 0)
@@ -69,14 +69,19 @@ def test_a_function_sees_what_the_model_is_asked(shop: dqa.Database) -> None:
         return LOOK if request.number == 0 else Answer("", "south")
 
     dqa.ask(
-        shop, QUESTION, decider="iterrag", protocol="tools", model=GivenReplies(reply), debug=True
+        shop,
+        QUESTION,
+        decider="iterrag",
+        protocol="tools",
+        model=PreparedReplies(reply),
+        debug=True,
     )
     assert seen == [(0, True, "# Questio"), (1, True, '["name"]\n')]
 
 
 def test_texts_messages_and_exceptions_are_taken_as_they_are() -> None:
     """An exception is raised in place of a reply."""
-    model = GivenReplies(["one", AIMessage("two"), dqa.InfrastructureError("down")])
+    model = PreparedReplies(["one", AIMessage("two"), dqa.InfrastructureError("down")])
     assert [model.invoke("Hello").text for _ in range(2)] == ["one", "two"]
     with pytest.raises(dqa.InfrastructureError, match="down"):
         model.invoke("Hello")
@@ -84,14 +89,14 @@ def test_texts_messages_and_exceptions_are_taken_as_they_are() -> None:
 
 def test_a_decision_is_its_own_words_where_no_method_has_others() -> None:
     """A statement has none there, and that is said."""
-    assert GivenReplies([Answer("", "south")]).invoke("Which one?").text == "south"
+    assert PreparedReplies([Answer("", "south")]).invoke("Which one?").text == "south"
     with pytest.raises(UsageError, match=r"statements.*\nWhich one\?"):
-        GivenReplies([LOOK]).invoke("Which one?")
+        PreparedReplies([LOOK]).invoke("Which one?")
 
 
 def test_a_reply_too_many_says_what_was_asked() -> None:
     """And a long request is cut."""
-    model = GivenReplies(["one"])
+    model = PreparedReplies(["one"])
     model.invoke("Hello")
     with pytest.raises(UsageError, match=r"no reply left.*\nAnd then\?$"):
         model.invoke("And then?")

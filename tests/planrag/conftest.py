@@ -18,7 +18,7 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.loaders.generator.generate import generate
-from dqa.testing.fake_models import GivenReplies, Reply
+from dqa.testing.fake_models import PreparedReplies, Reply
 
 COUNT = {
     "relational": "SELECT COUNT(*) FROM trade_node",
@@ -77,12 +77,12 @@ def run(
     *replies: Reply,
     question: Question | None = None,
     **settings: Any,
-) -> tuple[Decision, GivenReplies]:
+) -> tuple[Decision, PreparedReplies]:
     """Run an agent on a question, by default an open one, with these replies.
 
     Check every conversation that it sends.
     """
-    model = GivenReplies(replies)
+    model = PreparedReplies(replies)
     decider = plugins.decider(agent)(model, Settings(**settings))
     decision = decider.decide(question or open_question(questions), database)
     for request in model.requests:

@@ -14,7 +14,7 @@ from dqa.core.errors import UsageError
 from dqa.models.policy import CallPolicy, Clock
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import catalogue
-from dqa.testing.fake_models import GivenReplies, Reply, Request
+from dqa.testing.fake_models import PreparedReplies, Reply, Request
 from tests.scenarios.live_plants import LIVE, NORTH, make_embedded
 
 DEAREST = Step("Look for the dearest.", 'SELECT "plant name", cost FROM plant ORDER BY cost DESC')
@@ -39,9 +39,9 @@ def ask(
     budget: DecisionBudget,
     decider: str = "planrag",
     **more: object,
-) -> tuple[dqa.Trace, GivenReplies]:
+) -> tuple[dqa.Trace, PreparedReplies]:
     """Ask which plant of the north to close."""
-    model = GivenReplies(replies)
+    model = PreparedReplies(replies)
     asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     trace = dqa.ask(plants, asked, decider=decider, model=model, budget=budget, **more)  # type: ignore[arg-type]
     return trace, model
@@ -119,7 +119,7 @@ def test_time_ends_a_run(plants: str, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     budget = DecisionBudget(seconds=25)
-    trace = dqa.ask(plants, asked, decider="iterrag", model=GivenReplies(tick), budget=budget)
+    trace = dqa.ask(plants, asked, decider="iterrag", model=PreparedReplies(tick), budget=budget)
     assert (trace.choice, trace.ended_by) == ("York", "budget: 25 seconds")
 
 
@@ -137,7 +137,7 @@ def test_dellma_decides_at_once_if_its_budget_is_spent(plants: str) -> None:
         trace = dqa.ask(
             *(plants, question),
             decider="dellma-pairs",
-            model=GivenReplies(dellma),
+            model=PreparedReplies(dellma),
             budget=DecisionBudget(tokens=tokens),
         )
         assert (trace.choice, trace.ending) == (choice, ending)
@@ -150,7 +150,7 @@ def test_runs_count_decisions_that_a_budget_ended(plants: str, tmp_path: Path) -
     run = dqa.evaluate(
         questions,
         ["planrag", "iterrag"],
-        model=GivenReplies([DEAREST, Answer("x", "York"), DEAREST, DEAREST]),
+        model=PreparedReplies([DEAREST, Answer("x", "York"), DEAREST, DEAREST]),
         budget=DecisionBudget(statements=1),
         out=tmp_path / "run",
         options=dqa.RunOptions(workers=1),

@@ -31,7 +31,7 @@ from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.traces import Trace
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 from dqa_planrag.recipes import RECIPES
 from tests.planrag.conftest import assert_sendable, calling, open_question
 
@@ -242,7 +242,7 @@ def test_runs_of_mutated_replies_end_in_a_decision_that_can_be_stored(
     @given(replies=st.lists(messages, min_size=6, max_size=6))
     def decide(replies: list[AIMessage]) -> None:
         recipe = next(recipes)
-        model = GivenReplies(replies)
+        model = PreparedReplies(replies)
         chosen = Settings(max_steps=5, limits=SHORT, protocol=name)
         decision = plugins.decider(recipe.name)(model, chosen).decide(question, watched.database)
         assert watched.unguarded() == []

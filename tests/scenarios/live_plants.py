@@ -18,7 +18,7 @@ import pytest
 import dqa
 from dqa.core.evidence import COMPARE
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import GivenReplies, Reply
+from dqa.testing.fake_models import PreparedReplies, Reply
 
 LIVE = Path(__file__).parent / "live"
 ROWS: Sequence[tuple[int, str, str, str, str, str, int, bool]] = (
@@ -153,7 +153,7 @@ def agents_decide_alike(location: str, folder: Path, statement: str) -> dqa.Trac
     """Require that agents, simulating ones and DeLLMa decide; return DeLLMa's decision."""
     asked = dqa.AskedQuestion(scenario=str(folder / "close-plant"), target=NORTH)
     replies: list[Reply] = [Step("", statement), Answer("", "York")]
-    trace = dqa.ask(location, asked, decider="planrag", model=GivenReplies(replies), debug=True)
+    trace = dqa.ask(location, asked, decider="planrag", model=PreparedReplies(replies), debug=True)
     assert trace.choice == "York"
     assert trace.evidence[0].error is None
     record = trace.asked
@@ -166,7 +166,9 @@ def agents_decide_alike(location: str, folder: Path, statement: str) -> dqa.Trac
     assert (record.unit, record.goal, record.total) == ("lost margin", "minimise", 3)
 
     replies = [Step("", "all", tool=COMPARE), Answer("", "O'Hare")]
-    trace = dqa.ask(location, asked, decider="planrag-sim", model=GivenReplies(replies), debug=True)
+    trace = dqa.ask(
+        location, asked, decider="planrag-sim", model=PreparedReplies(replies), debug=True
+    )
     (compared,) = trace.evidence
     assert compared.rows == tuple((one.candidate, one.outcome) for one in record.alternatives)
     assert compared.translated == record.statement

@@ -15,7 +15,7 @@ from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.loaders.live_questions import LiveScenario, ask_scenario
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import register
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 from tests.scenarios.live_plants import (
     DAYS,
     GRAPH_SUM,
@@ -115,7 +115,7 @@ def test_a_decision_page_escapes_its_content(tmp_path: Path) -> None:
     """It has the question, the statement, its rows and the alternatives, and loads nothing."""
     location = make_embedded("sqlite", tmp_path)
     asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
-    model = GivenReplies([Step("<b>Sum.</b>", SUMMED), Answer("", "York")])
+    model = PreparedReplies([Step("<b>Sum.</b>", SUMMED), Answer("", "York")])
     trace = dqa.ask(location, asked, decider="planrag", model=model)
     dqa.write_decision_page(trace, tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")

@@ -17,62 +17,62 @@ _MOST_WORDS = 80
 """The maximum number of characters of the question that fill a free-form action."""
 
 
-def _infer(asked: Mapping[str, Any]) -> object:
+def _infer(request: Mapping[str, Any]) -> object:
     found: dict[str, dict[str, str]] = {}
-    for one in asked["variables"]:
+    for one in request["variables"]:
         found.setdefault(one.player, {})[one.name] = one.states[len(one.states) // 2]
     return {"reasoning": "", "hidden": found}
 
 
-def _expect(asked: Mapping[str, Any]) -> object:
-    drawn = draw_figures(asked, asked["legal"])
+def _expect(request: Mapping[str, Any]) -> object:
+    drawn = draw_figures(request, request["legal"])
     best = _ranked(drawn)
-    if not asked["several"]:
+    if not request["several"]:
         return {"reasoning": "", "action": best[0]}
-    return {"reasoning": "", "probabilities": {one: drawn[one] for one in best[: asked["most"]]}}
+    return {"reasoning": "", "probabilities": {one: drawn[one] for one in best[: request["most"]]}}
 
 
-def _end(asked: Mapping[str, Any]) -> object:
-    low, high = asked["range"]
-    (share,) = draw_figures(asked, ["end"]).values()
+def _end(request: Mapping[str, Any]) -> object:
+    low, high = request["range"]
+    (share,) = draw_figures(request, ["end"]).values()
     return {"reasoning": "", "payoff": low + share * (high - low)}
 
 
-def _estimate(asked: Mapping[str, Any]) -> object:
-    worth = _worth(asked)
-    best = _ranked(worth)[: asked["most"]]
-    low, high = asked["range"]
+def _estimate(request: Mapping[str, Any]) -> object:
+    worth = _worth(request)
+    best = _ranked(worth)[: request["most"]]
+    low, high = request["range"]
     return {"reasoning": "", "payoffs": {one: low + worth[one] * (high - low) for one in best}}
 
 
-def _propose(asked: Mapping[str, Any]) -> object:
-    worth = _worth(asked)
-    best = _ranked(worth)[: asked["count"]]
+def _propose(request: Mapping[str, Any]) -> object:
+    worth = _worth(request)
+    best = _ranked(worth)[: request["count"]]
     thoughts = ({"thought": f"{one} is worth {worth[one]:.3g}.", "action": one} for one in best)
     return {"thoughts": list(thoughts)}
 
 
-def _vote(asked: Mapping[str, Any]) -> object:
-    worth = _worth(asked)
-    values = [worth.get(str(thought.action), 0.0) for thought in asked["thoughts"]]
-    decide = any(thought.action is not None for thought in asked["thoughts"])
+def _vote(request: Mapping[str, Any]) -> object:
+    worth = _worth(request)
+    values = [worth.get(str(thought.action), 0.0) for thought in request["thoughts"]]
+    decide = any(thought.action is not None for thought in request["thoughts"])
     return {"reasoning": "", "best": 1 + values.index(max(values)) if decide else 1}
 
 
-def _decide(asked: Mapping[str, Any]) -> object:
-    returns = {str(o.action): o.value for o in asked.get("returns", ()) if o.value is not None}
-    returns = returns or dict(_worth(asked))
+def _decide(request: Mapping[str, Any]) -> object:
+    returns = {str(o.action): o.value for o in request.get("returns", ()) if o.value is not None}
+    returns = returns or dict(_worth(request))
     return {"reasoning": "", "action": max(returns, key=lambda action: returns[action])}
 
 
-def _worth(asked: Mapping[str, Any]) -> Mapping[str, float]:
+def _worth(request: Mapping[str, Any]) -> Mapping[str, float]:
     """Return the worth of each legal action, from 0 to 1, in legal order."""
-    task: Task = asked["task"]
-    if not asked["legal"] and asked["form"]:
+    task: Task = request["task"]
+    if not request["legal"] and request["form"]:
         words = " ".join(task.goal.split())[:_MOST_WORDS] or "anything"
-        return {asked["form"].replace("...", words): 1.0}
-    figures = figures_of(asked["legal"], task.rows)
-    return figures if len({*figures.values()}) > 1 else draw_figures(asked, asked["legal"])
+        return {request["form"].replace("...", words): 1.0}
+    figures = figures_of(request["legal"], task.rows)
+    return figures if len({*figures.values()}) > 1 else draw_figures(request, request["legal"])
 
 
 def _ranked(worth: Mapping[str, float]) -> list[str]:

@@ -64,10 +64,10 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
     show(found.to_json(), list(_lines(found, budget)), as_json=as_json)
 
 
-def _figures(name: str, given: Iterable[str]) -> dict[str, float]:
+def _figures(name: str, texts: Iterable[str]) -> dict[str, float]:
     """Parse settings ``ACTION=X``; the name of an action may contain an equals sign."""
     figures = {}
-    for setting in given:
+    for setting in texts:
         action, _, figure = setting.rpartition("=")
         try:
             figures[action] = float(figure)

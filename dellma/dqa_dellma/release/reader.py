@@ -72,11 +72,11 @@ class DellmaReleaseReader:
             The release contains none of the named scenarios.
         """
         del form, limit
-        made = [_MAKERS[name](folder) for name in _wanted(folder, scenarios)]
+        parts = [_MAKERS[name](folder) for name in _wanted(folder, scenarios)]
         return QuestionSet.of(
             folder.resolve().name,
-            [question for questions, _ in made for question in questions],
-            {situation.name: situation for _, situation in made},
+            [question for questions, _ in parts for question in questions],
+            {situation.name: situation for _, situation in parts},
             (),
         )
 

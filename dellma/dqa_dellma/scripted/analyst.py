@@ -29,10 +29,10 @@ Asked: TypeAlias = Mapping[str, Any]
 """The values of a prompt."""
 
 
-def _enumerate(asked: Asked) -> object:
-    actions, figures, width = _actions(asked), _figures(asked), asked["values"]
+def _enumerate(request: Asked) -> object:
+    actions, figures, width = _actions(request), _figures(request), request["values"]
     values = list(_CHANGES)[:width] if width > 2 else [next(iter(_CHANGES)), list(_CHANGES)[-1]]
-    weightiest = sorted(actions, key=lambda action: -figures[action])[: asked["factors"]]
+    weightiest = sorted(actions, key=lambda action: -figures[action])[: request["factors"]]
     return {
         "factors": [
             {"name": f"{_OUTLOOK}{one}", "actions": [actions.index(one) + 1], "values": values}
@@ -41,38 +41,38 @@ def _enumerate(asked: Asked) -> object:
     }
 
 
-def _forecast(asked: Asked) -> object:
+def _forecast(request: Asked) -> object:
     usual = (1.0, "somewhat likely")
     beliefs = {
         name: {value: _CHANGES.get(value, usual)[1] for value in values}
-        for name, values in asked["factors"].items()
+        for name, values in request["factors"].items()
     }
     return {"beliefs": beliefs}
 
 
-def _rank(asked: Asked) -> object:
-    figures = _figures(asked)
+def _rank(request: Asked) -> object:
+    figures = _figures(request)
     worth = {}
-    for place, item in enumerate(asked["items"], start=1):
+    for rank, item in enumerate(request["items"], start=1):
         action = on_one_line(item["action"])
         outlook = item["state"].get(f"{_OUTLOOK}{action}", "")
-        worth[place] = figures[action] * _CHANGES.get(outlook, (1.0, ""))[0]
-    return {"working": "", "rank": rank_by(worth, ties=asked["ties"])}
+        worth[rank] = figures[action] * _CHANGES.get(outlook, (1.0, ""))[0]
+    return {"working": "", "rank": rank_by(worth, ties=request["ties"])}
 
 
 def rank_by(worth: Mapping[int, float], *, ties: bool) -> list[object]:
     """Return places by worth, the best first. With `ties`, places with equal worth form a list."""
     groups: list[list[int]] = []
-    for place in sorted(worth, key=lambda place: (-worth[place], place)):
-        same = groups and math.isclose(worth[groups[-1][0]], worth[place], rel_tol=_SAME)
+    for index in sorted(worth, key=lambda index: (-worth[index], index)):
+        same = groups and math.isclose(worth[groups[-1][0]], worth[index], rel_tol=_SAME)
         if not (same and ties):
             groups.append([])
-        groups[-1].append(place)
+        groups[-1].append(index)
     return [one if len(one) > 1 else one[0] for one in groups]
 
 
-def _decide(asked: Asked) -> object:
-    actions, figures = _actions(asked), _figures(asked)
+def _decide(request: Asked) -> object:
+    actions, figures = _actions(request), _figures(request)
     best = max(actions, key=figures.__getitem__)
     named = f"Action {actions.index(best) + 1}. {best}"
     return {"decision": named, "explanation": "It has the best figure."}
@@ -97,9 +97,9 @@ RESPONDER = ScriptedReplies(
 """Answers every prompt of the package."""
 
 
-def _actions(asked: Asked) -> list[str]:
-    return [on_one_line(action) for action in asked["problem"].actions]
+def _actions(request: Asked) -> list[str]:
+    return [on_one_line(action) for action in request["problem"].actions]
 
 
-def _figures(asked: Asked) -> Mapping[str, float]:
-    return figures_of(_actions(asked), asked["problem"].context, number=-1)
+def _figures(request: Asked) -> Mapping[str, float]:
+    return figures_of(_actions(request), request["problem"].context, number=-1)

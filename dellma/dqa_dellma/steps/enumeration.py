@@ -39,15 +39,15 @@ def read_factors(reply: str, wanted: Wanted) -> NamedFactors:
     values, or with a repeated name, are ignored. The result lists or counts all of these.
     """
     named, unusable = _read(reply, wanted.actions)
-    kept, most = named[: wanted.factors], wanted.values
+    selected, most = named[: wanted.factors], wanted.values
     return NamedFactors(
-        factors={one.name: one.values[:most] for one in kept},
-        about={one.name: one.about for one in kept if one.about},
+        factors={one.name: one.values[:most] for one in selected},
+        about={one.name: one.about for one in selected if one.about},
         asked=AskedFor(factors=wanted.factors, values=most),
         left_out=tuple(one.name for one in named[wanted.factors :]),
-        values_left_out={one.name: one.values[most:] for one in kept if one.values[most:]},
+        values_left_out={one.name: one.values[most:] for one in selected if one.values[most:]},
         unusable=unusable,
-        unplaced=sum(one.about is None for one in kept),
+        unplaced=sum(one.about is None for one in selected),
     )
 
 

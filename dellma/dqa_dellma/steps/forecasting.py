@@ -30,11 +30,11 @@ def read_forecast(reply: str, factors: Factors) -> Forecast:
     """
     found = read_object(reply, "beliefs")
     named = _folded(found.get("beliefs", found))
-    said = {factor: _folded(named.get(fold(factor))) for factor in factors}
+    words_of = {factor: _folded(named.get(fold(factor))) for factor in factors}
     problems = [
         problem
         for factor, values in factors.items()
-        for problem in _problems(factor, values, said[factor])
+        for problem in _problems(factor, values, words_of[factor])
     ]
     if problems:
         raise UnparsableReplyError(
@@ -42,18 +42,18 @@ def read_forecast(reply: str, factors: Factors) -> Forecast:
             '{"beliefs": {"<factor>": {"<value>": "<words>"}}} with every factor and value. The '
             f"words must be one of: {', '.join(WEIGHTS)}."
         )
-    asked = {fold(factor): set(map(fold, values)) for factor, values in factors.items()}
+    expected = {fold(factor): set(map(fold, values)) for factor, values in factors.items()}
     ignored = [
-        *(name for name in named if name not in asked),
+        *(name for name in named if name not in expected),
         *(
             f"{factor}: {value}"
             for factor in factors
-            for value in said[factor]
-            if value not in asked[fold(factor)]
+            for value in words_of[factor]
+            if value not in expected[fold(factor)]
         ),
     ]
     words = {
-        factor: {value: _words(said[factor][fold(value)]) for value in values}
+        factor: {value: _words(words_of[factor][fold(value)]) for value in values}
         for factor, values in factors.items()
     }
     return Forecast(beliefs=judge(words), ignored=tuple(ignored))

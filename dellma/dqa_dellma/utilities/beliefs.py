@@ -46,7 +46,7 @@ def judge(words: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Likelih
     DataError
         A phrase is not in `WEIGHTS`, or a factor has no values.
     """
-    return {factor: _scaled(factor, said) for factor, said in words.items()}
+    return {factor: _scaled(factor, word_of) for factor, word_of in words.items()}
 
 
 def _scaled(factor: str, words: Mapping[str, str]) -> dict[str, Likelihood]:

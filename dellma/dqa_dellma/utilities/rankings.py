@@ -31,8 +31,8 @@ def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
         The reply does not rank at least two items.
     """
     given = read_object(reply, "rank", "order", "ranking")
-    places = read_places(given.get("rank", given.get("order", given.get("ranking"))))
-    found = rank_places(places if ties else order_strictly(places), batch)
+    positions = read_places(given.get("rank", given.get("order", given.get("ranking"))))
+    found = rank_places(positions if ties else order_strictly(positions), batch)
     if len(found.items) < min(2, len(batch)):
         raise UnparsableReplyError(
             f'The reply has no ranking. Write {{"rank": [...]}} with the numbers 1 to {len(batch)} '
@@ -80,18 +80,18 @@ def _place(entry: Any) -> int:  # noqa: ANN401  (JSON from a model)
         found = _NAMED.search(entry) or _NUMBER.search(entry)
         return int(found["number"]) if found else _NO_PLACE
     if isinstance(entry, list | dict):
-        (place, *more) = _places(entry)
-        return _NO_PLACE if more else place
+        (position, *more) = _places(entry)
+        return _NO_PLACE if more else position
     is_number = isinstance(entry, int | float) and not isinstance(entry, bool)
     return int(entry) if is_number and entry % 1 == 0 else _NO_PLACE
 
 
-def order_strictly(places: Sequence[Sequence[int]]) -> list[list[int]]:
+def order_strictly(positions: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the places without ties: an entry with several places becomes invalid."""
-    return [list(entry) if len(entry) == 1 else [_NO_PLACE] for entry in places]
+    return [list(entry) if len(entry) == 1 else [_NO_PLACE] for entry in positions]
 
 
-def rank_places(places: Sequence[Sequence[int]], batch: Sequence[int]) -> Ranking:
+def rank_places(positions: Sequence[Sequence[int]], batch: Sequence[int]) -> Ranking:
     """Turn 1-based places in a minibatch into a ranking.
 
     Omitted items stay unranked. A repeated place counts only the first time. A place that does not
@@ -99,7 +99,7 @@ def rank_places(places: Sequence[Sequence[int]], batch: Sequence[int]) -> Rankin
 
     Parameters
     ----------
-    places
+    positions
         As `read_places` returns them.
     batch
         The items of the minibatch, in the order shown.
@@ -107,15 +107,15 @@ def rank_places(places: Sequence[Sequence[int]], batch: Sequence[int]) -> Rankin
     seen: dict[int, None] = {}
     repeated = invented = 0
     tied = []
-    for entry in places:
+    for entry in positions:
         equal: dict[int, None] = {}
-        for place in entry:
-            if not 1 <= place <= len(batch):
+        for position in entry:
+            if not 1 <= position <= len(batch):
                 invented += 1
-            elif batch[place - 1] in seen:
+            elif batch[position - 1] in seen:
                 repeated += 1
             else:
-                seen[batch[place - 1]] = equal[batch[place - 1]] = None
+                seen[batch[position - 1]] = equal[batch[position - 1]] = None
         if len(equal) > 1:
             tied.append(tuple(equal))
     return Ranking(

@@ -57,11 +57,11 @@ class ConfinedGraph(GuardedDatabase):
             for value, i in reader.properties
             if value is not None and reader.texts[value] in reader.variables
         }
-        for places, known, problem in (
+        for kinds, known, problem in (
             (labels, self._names[0], "There is no label or type"),
             (properties, self._names[1], "Cannot find property"),
         ):
-            for name in sorted({reader.texts[i] for i in places} - known):
+            for name in sorted({reader.texts[i] for i in kinds} - known):
                 raise UnknownReferenceError(f"{problem} {name}", name)
 
     @cached_property

@@ -182,12 +182,17 @@ class Server:
         """Return a session that may write, for loading."""
         return self.driver.session(database=self.address.database)
 
-    def write(self, statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    def write(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:  # noqa: ANN401
         """Run a loader's statement in a transaction and return its rows; retry after a deadlock."""
         with self.writing() as session:
-            return session.execute_write(lambda tx: tx.run(statement, given).data())
+            return session.execute_write(lambda tx: tx.run(statement, parameters).data())
 
-    def rows(self, statement: str, seconds: float = 60.0, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    def rows(
+        self,
+        statement: str,
+        seconds: float = 60.0,
+        **parameters: Any,  # noqa: ANN401
+    ) -> list[dict[str, Any]]:
         """Run one of dqa's own statements and return its rows as dictionaries.
 
         Raises
@@ -199,7 +204,7 @@ class Server:
         """
         try:
             with self.reading(seconds) as transaction:
-                return transaction.run(statement, given).data()
+                return transaction.run(statement, parameters).data()
         except FAILURES as error:
             raise self.failure(error) from error
 

@@ -275,12 +275,12 @@ def compare_contestants(
         Whether to compare only pairs of the same decider in different runs, if several runs have a
         decider in common.
     """
-    asked = [results[0] for results in contestants[0].asked.values()]
+    first_results = [results[0] for results in contestants[0].asked.values()]
     return Comparison(
-        scenarios=tuple(dict.fromkeys(result.scenario for result in asked)),
-        questions=len(asked),
+        scenarios=tuple(dict.fromkeys(result.scenario for result in first_results)),
+        questions=len(first_results),
         only_shared=only_shared,
-        situations=situations_of(asked),
+        situations=situations_of(first_results),
         strict_official=strict_official,
         standings=tuple(map(stand, contestants)),
         pairs=compare_pairs(every_two(contestants, against, same_decider=same_decider)),

@@ -167,13 +167,13 @@ def _of_equals(value: float, count: float) -> tuple[float, float, float]:
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     """Return p-values in the same order, corrected by Holm (1979). None values do not count."""
     known = sorted(
-        (p_value, place) for place, p_value in enumerate(p_values) if p_value is not None
+        (p_value, index) for index, p_value in enumerate(p_values) if p_value is not None
     )
     corrected: dict[int, float] = {}
     largest = 0.0
-    for rank, (p_value, place) in enumerate(known):
+    for rank, (p_value, index) in enumerate(known):
         largest = max(largest, min(1.0, p_value * (len(known) - rank)))
-        corrected[place] = largest
+        corrected[index] = largest
     return tuple(map(corrected.get, range(len(p_values))))
 
 
@@ -203,18 +203,18 @@ def match_questions(
     known: dict[Content, list[str]] = {}
     contents: dict[str, Content] = {}
     renamed, differing = [], []
-    for place, (results, label) in enumerate(zip(runs, labels, strict=True)):
+    for index, (results, label) in enumerate(zip(runs, labels, strict=True)):
         own: dict[Content, list[str]] = {}
         for result in {result.question: result for result in results}.values():
             if result.content is not None:
                 own.setdefault((result.content, result.situation), []).append(result.question)
             elif unknown:
-                own.setdefault((unknown[place], result.question), []).append(result.question)
+                own.setdefault((unknown[index], result.question), []).append(result.question)
         names: dict[str, str] = {}
-        for content, asked in own.items():
+        for content, keys in own.items():
             before = known.setdefault(content, [])
-            names |= zip(asked, before, strict=False)
-            for name in asked[len(before) :]:
+            names |= zip(keys, before, strict=False)
+            for name in keys[len(before) :]:
                 names[name] = name
                 if name in contents:
                     differing.append(

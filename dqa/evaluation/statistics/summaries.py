@@ -428,10 +428,12 @@ def _pass_rates(answers: Sequence[Sequence[Result]]) -> tuple[PassRate, ...]:
     situations = clusters_of(attempts[0] for attempts in answers)
     rates = []
     for k in sorted({1, max(map(len, answers))}):
-        enough = [(a, place) for a, place in zip(answers, situations, strict=True) if len(a) >= k]
+        enough = [
+            (a, cluster) for a, cluster in zip(answers, situations, strict=True) if len(a) >= k
+        ]
         clusters = [situation for _, situation in enough]
         tallies = [(len(a), sum(r.outcome is Outcome.CORRECT for r in a)) for a, _ in enough]
-        apart = sum(asked for asked, _ in tallies) / k  # groups of k different attempts
+        apart = sum(total for total, _ in tallies) / k  # groups of k different attempts
         any_right = clustered_share([pass_at(k, *tally) for tally in tallies], clusters, apart)
         all_right = clustered_share([pass_all(k, *tally) for tally in tallies], clusters, apart)
         if any_right is not None and all_right is not None:

@@ -127,8 +127,8 @@ def _sure(situation: Situation, questions: list[Question], asking: Asking) -> li
             found = _fit(situation, question, outcome, asking)
             sure += [found] if found else []
     for rules in others:
-        asked = [labelled.question for labelled, _ in sure]
-        outcomes = simulator.outcomes(situation, asked, rules) if asked else []
+        candidates = [labelled.question for labelled, _ in sure]
+        outcomes = simulator.outcomes(situation, candidates, rules) if candidates else []
         sure = [
             found
             for found, outcome in zip(sure, outcomes, strict=True)

@@ -77,13 +77,13 @@ class SimulatedGenerator:
         """Yield worlds with questions; see `Generator`."""
         series = _Series(self, scenario, request.seed, request.difficulty)
         most = request.per_database or self.per_database
-        asked = 0
+        count = 0
         for database in numbers(request.databases_before):
-            if asked >= request.count:
+            if count >= request.count:
                 break
-            first, wanted = request.questions_before + asked + 1, min(most, request.count - asked)
+            first, wanted = request.questions_before + count + 1, min(most, request.count - count)
             drawn = series.search(database, first, wanted, request)
-            asked += len(drawn.questions)
+            count += len(drawn.questions)
             yield drawn
 
     def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:

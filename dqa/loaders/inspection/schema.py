@@ -30,8 +30,8 @@ def check_schema(document: ScenarioDocument, database: Database, found: Findings
         for index, table in enumerate(document.tables):
             path: FieldPath = ("tables", index)
             info = check.named((*path, "name"), "table", table.name, tables)
-            for place, column in enumerate(table.columns):
-                check.field((*path, "columns", place), info, column.name, column.type)
+            for position, column in enumerate(table.columns):
+                check.field((*path, "columns", position), info, column.name, column.type)
         return
     types = {(t.name, c.name): c.type for t in document.tables for c in t.columns}
     nodes = {info.label: info for info in schema.nodes}

@@ -52,9 +52,9 @@ def name_columns(
 
     def rank(item: tuple[str, ColumnType]) -> tuple[int, int]:
         words = words_in(item[0])
-        place = next((names.index(word) for word in words if word in names), len(names))
+        position = next((names.index(word) for word in words if word in names), len(names))
         is_other = bool(set(words) - own - set(names))
-        return place + is_other, 0 if item[1] == "text" else 1
+        return position + is_other, 0 if item[1] == "text" else 1
 
     wanted = [
         (name, kind)

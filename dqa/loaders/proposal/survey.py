@@ -121,8 +121,8 @@ class Survey:
     def __init__(self, database: Database, about: str, *, every: bool) -> None:
         self.database, self.is_graph = database, database.kind == "graph"
         schema = self.database.schema()
-        there: list[TableInfo | NodeInfo] = [*schema.tables, *schema.nodes]
-        infos = [info for info in there if _is_plain(info.name) and _plain_columns(info)]
+        parts: list[TableInfo | NodeInfo] = [*schema.tables, *schema.nodes]
+        infos = [info for info in parts if _is_plain(info.name) and _plain_columns(info)]
         if not infos:
             raise UsageError(f"'{self.database.name}' has no table or label that can be read.")
         chosen = self._ranked(schema, infos, about)[: None if every else MOST_TABLES]
@@ -138,7 +138,7 @@ class Survey:
         ]
         names = {table.name for table in tables}
         self.tables = tuple(tables)
-        self.left_out = tuple(info.name for info in there if info.name not in names)
+        self.left_out = tuple(info.name for info in parts if info.name not in names)
 
     def table(self, name: str) -> SurveyedTable | None:
         """Return a table or label by its name; None if it was not surveyed."""

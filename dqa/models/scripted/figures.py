@@ -36,10 +36,10 @@ def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[st
     return {one: (figure - low) / width if width else 0.5 for one, figure in figures.items()}
 
 
-def draw_figures(asked: Mapping[str, Any], actions: Sequence[str]) -> Mapping[str, float]:
+def draw_figures(request: Mapping[str, Any], actions: Sequence[str]) -> Mapping[str, float]:
     """Draw a figure for each action. The prompt and the seed determine the draw."""
     digests = {
-        one: hashlib.sha256(f"{asked['seed']}\n{one}\n{asked['prompt']}".encode()).digest()
+        one: hashlib.sha256(f"{request['seed']}\n{one}\n{request['prompt']}".encode()).digest()
         for one in actions
     }
     return {one: int.from_bytes(found[:6], "big") / 2**48 for one, found in digests.items()}

@@ -115,7 +115,9 @@ def make_report(
     **missing
         Reasons why ``outcomes`` or ``traces`` are missing; see `Report`.
     """
-    contestants = [_figures(runs[place], place, one) for (place, _), one in found.items()]
+    contestants = [
+        _figures(runs[run_index], run_index, one) for (run_index, _), one in found.items()
+    ]
     pairs = _pairs(runs, found)
     number = {key: index for index, key in enumerate(found)}
     lines = {run.name: tuple(interval_lines(run.run.summaries)) for run in runs}
@@ -139,12 +141,12 @@ def make_report(
     )
 
 
-def _figures(reported: ReportedRun, place: int, one: comparing.Contestant) -> Contestant:
+def _figures(reported: ReportedRun, index: int, one: comparing.Contestant) -> Contestant:
     judged = [result for result in one.results if result.outcome.judged]
     figures = comparing.stand(one)
     return Contestant(
         name=one.name,
-        run=place,
+        run=index,
         scripted=figures.model != NO_MODEL and is_scripted(figures.model),
         figures=figures,
         situations=situations_of(judged),
@@ -222,8 +224,8 @@ def _question(
     """Return a row of the list of questions. `times` counts the rows of each question's name."""
     results = [one.result for one in decided]
     key, scenario = results[0].question, plugins.find_scenario(results[0].scenario)
-    asked = (runs[one.run].questions.get(one.result.question) for one in decided)
-    question = next(filter(None, asked), None)
+    questions = (runs[one.run].questions.get(one.result.question) for one in decided)
+    question = next(filter(None, questions), None)
     judged = [result for result in results if result.outcome.judged]
     known = next((r for r in results if r.ties or r.official is not None), results[0])
     times[key] += 1

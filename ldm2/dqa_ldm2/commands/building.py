@@ -166,9 +166,9 @@ def refine(  # noqa: PLR0913  (one parameter per option)
         echo(f"warning: paths ended by an error: {report.failed}", err=True)
 
 
-def _settings_of(world: str, given: list[str] | None) -> dict[str, str]:
+def _settings_of(world: str, texts: list[str] | None) -> dict[str, str]:
     """Parse the settings ``WORLD.NAME=VALUE`` of a world."""
-    values = pairs_in("--set", given or (), f"{world}.NAME=VALUE")
+    values = pairs_in("--set", texts or (), f"{world}.NAME=VALUE")
     return {name.removeprefix(f"{world}."): value for name, value in values.items()}
 
 
@@ -179,9 +179,9 @@ def _model_use(model: str, base_url: str | None, seed: int, calling: CallOptions
 
     cassette = calling.cassette((model,), resume=False)
     connection = Connection(base_url, calling.timeout, cassette, calling.reply_limit)
-    made = chat_model(model, connection, seed)
-    check_reachable(model, made)
-    return ModelUse(made, model, seed, calling.policy(seed, Usage))
+    model_ = chat_model(model, connection, seed)
+    check_reachable(model, model_)
+    return ModelUse(model_, model, seed, calling.policy(seed, Usage))
 
 
 def _result_line(goal: RefinedGoal) -> str:

@@ -132,9 +132,9 @@ def _whole(memory: Memory) -> tuple[dict[str, Any], list[str]]:
             for batch, types in batches.items()
         ],
     }
-    there = counted(sum(sizes.values()), "tuple")
-    there += f" in {counted(len(batches), 'batch', 'batches')}"
-    lines = [f"{memory.location}: {there}, {counted(len(versions), 'version')}."]
+    size = counted(sum(sizes.values()), "tuple")
+    size += f" in {counted(len(batches), 'batch', 'batches')}"
+    lines = [f"{memory.location}: {size}, {counted(len(versions), 'version')}."]
     for one in versions:
         origin, undone = one.origin, ", undone" if one.is_undone else ""
         by = f" by {origin.model}" if origin.model else ""

@@ -60,8 +60,8 @@ def _act(values: Values) -> object:
 
 def _explore(values: Values) -> object:
     best = _rank(values)[: values["most"]]
-    total = sum(0.5**place for place in range(len(best)))
-    shares = ((one, round(0.5**place / total, 4)) for place, one in enumerate(best))
+    total = sum(0.5**index for index in range(len(best)))
+    shares = ((one, round(0.5**index / total, 4)) for index, one in enumerate(best))
     return {"actions": [{"action": one, "confidence": share} for one, share in shares]}
 
 

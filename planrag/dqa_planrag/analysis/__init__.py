@@ -97,9 +97,9 @@ def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[st
 
 def _relevance(case: Case, questions: QuestionSet | None) -> Relevance:
     """Return the relevant objects of a case's question; all objects if they are unknown."""
-    scenario, asked = plugins.find_scenario(case.result.scenario), case.result.question
+    scenario, key = plugins.find_scenario(case.result.scenario), case.result.question
     listed = () if questions is None else questions.questions
-    question = next((one for one in listed if one.key == asked), None)
+    question = next((one for one in listed if one.key == key), None)
     if questions is None or question is None or scenario is None or not case.has_steps:
         return Relevance()
     return Relevance.of(question, scenario, questions.situation_of(question))
@@ -109,11 +109,11 @@ def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
     result, evidence = case.result, case.trace.evidence
     scenario = plugins.find_scenario(result.scenario) if case.has_steps else None
     values = scenario.document.critical_values if scenario is not None else ()
-    asked = read_statements(
+    statements = read_statements(
         case.trace, scenario.schema if scenario is not None and values else None
     )
-    found = found_values(asked, values, relevance)
-    failure, reason = failure_of(case, found, asked, relevance) or (None, None)
+    found = found_values(statements, values, relevance)
+    failure, reason = failure_of(case, found, statements, relevance) or (None, None)
     return AnalysedRun(
         **result.key._asdict(),
         scenario=result.scenario,

@@ -72,8 +72,8 @@ class Relevance:
         part = scenario.document.matters
         if part is None or part.parameter not in question.target:
             return cls(data)
-        given = scenario.document.parameters[part.parameter]
-        table, column = str(given.table), str(given.column)
+        value = scenario.document.parameters[part.parameter]
+        table, column = str(value.table), str(value.column)
         (key,) = keys_of(data.schema)[table]
         named = zip(data.tables[table][key], data.tables[table][column], strict=True)
         keys = {table: {k for k, name in named if str(name) == question.target[part.parameter]}}
@@ -187,8 +187,8 @@ class RowView:
         computed them.
         """
         for instance, column in self.reading.same(term):
-            place = self._relevance, self.reading.tables[instance] or "", column
-            rows = frozenset[int]().union(*(_rows_with(*place, value) for value in values))
+            column_of = self._relevance, self.reading.tables[instance] or "", column
+            rows = frozenset[int]().union(*(_rows_with(*column_of, value) for value in values))
             rows &= self.rows.get(instance, rows)
             self.rows |= {instance: rows} if rows else {}
 
@@ -238,16 +238,18 @@ class RowView:
                     return True
         return False
 
-    def holds(self, made: Value, value: CriticalValue) -> bool:
+    def holds(self, computed: Value, value: CriticalValue) -> bool:
         """Return whether a number was computed from a critical value.
 
         Such a number is computed from the column of the value, its sum or mean, or its equation.
         """
-        if self.has(made.leaves, value.table, value.column):
+        if self.has(computed.leaves, value.table, value.column):
             return True
-        if value.computed is not None and self.sums(made.leaves, value.computed):
+        if value.computed is not None and self.sums(computed.leaves, value.computed):
             return True
-        return bool(value.solved) and all(self.has(made.leaves, *place) for place in value.solved)
+        return bool(value.solved) and all(
+            self.has(computed.leaves, *column) for column in value.solved
+        )
 
 
 def found_values(
@@ -262,28 +264,28 @@ def found_values(
     views = [view for one in asked for view in one.views(relevance)] if values else []
     order, found = list(Found), {}
     for value in values:
-        ways = {Found.SIMULATED if simulated else Found.MISSED}
-        ways.update(*(_ways(view, value, values) for view in views))
+        findings = {Found.SIMULATED if simulated else Found.MISSED}
+        findings.update(*(_ways(view, value, values) for view in views))
         if value.computed is not None and _has_parts(value.computed, views, relevance.data):
-            ways.add(Found.PARTS)
-        found[value.name] = min(ways, key=order.index)
+            findings.add(Found.PARTS)
+        found[value.name] = min(findings, key=order.index)
     return found
 
 
 def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) -> Iterator[Found]:
     """Yield the ways in which a row contains a critical value."""
-    for made, cell in (*view.cells, *((made, 0) for made in view.reading.order)):
+    for computed, cell in (*view.cells, *((computed, 0) for computed in view.reading.order)):
         if cell is None:  # the sum over no rows is NULL, which is a valid answer
-            if value.computed is not None and view.sums(made.leaves, value.computed):
+            if value.computed is not None and view.sums(computed.leaves, value.computed):
                 yield Found.WORKED_OUT
-        elif made.term is not None and view.has(made.leaves, value.table, value.column):
+        elif computed.term is not None and view.has(computed.leaves, value.table, value.column):
             yield Found.SHOWN
-        elif view.holds(made, value):
+        elif view.holds(computed, value):
             yield Found.WORKED_OUT
-        elif value.spared is not None and made.term is None:
+        elif value.spared is not None and computed.term is None:
             (by,) = (other for other in values if other.name == value.spared.by)
-            others = (view.has(made.leaves, *place) for place in value.spared.beside)
-            if view.holds(made, by) and any(others):
+            others = (view.has(computed.leaves, *column) for column in value.spared.beside)
+            if view.holds(computed, by) and any(others):
                 yield Found.NOT_NEEDED
 
 

@@ -79,7 +79,7 @@ class _CypherReading(Reading):
         self.groups = []
         for name, value in found.items() if final else ():
             others = [self.outputs[name]] if name in self.outputs else []  # of a union
-            self.outputs[name] = Value.made_of([value, *others]) if others else value
+            self.outputs[name] = Value.combined([value, *others]) if others else value
         self._known = self._known | found if final else found
 
     def column(self, node: exp.Column) -> Value:
@@ -94,7 +94,7 @@ class _CypherReading(Reading):
     def _match(self, begin: int, end: int) -> None:
         """Read the nodes and relationships of a MATCH, then their properties and conditions."""
         elements = {element.opening: element for element in self._tokens.elements}
-        said: list[tuple[int, Element]] = []
+        bound: list[tuple[int, Element]] = []
         edge, left, i = None, 0, begin
         while i < end:
             element = elements.get(i)
@@ -102,12 +102,12 @@ class _CypherReading(Reading):
                 edge = element
             elif element is not None:
                 right = self._element(element, self.schema.nodes)
-                said.append((right, element))
+                bound.append((right, element))
                 if edge is not None and not edge.is_many:
-                    said.append((self._relate(edge, left, right), edge))
+                    bound.append((self._relate(edge, left, right), edge))
                 left, edge = right, None
             i = self._tokens.closing.get(i, i) + 1
-        for instance, element in said:
+        for instance, element in bound:
             self._restrict(instance, element)
 
     def _element(self, element: Element, kinds: Sequence[NodeSchema | EdgeSchema]) -> int:

@@ -77,7 +77,7 @@ class Value:
         return cls(frozenset({Leaf(*term)}), term)
 
     @classmethod
-    def made_of(cls, parts: Iterable[Value]) -> Value:
+    def combined(cls, parts: Iterable[Value]) -> Value:
         """Return the value of a computation from other values."""
         return cls(frozenset(leaf for part in parts for leaf in part.leaves))
 
@@ -165,11 +165,11 @@ class Reading(ABC):
             return self._aggregate(node, self.groups)
         parts = [self.value(child) for child in node.iter_expressions()]
         known = [part for part in parts if part != NOTHING]
-        return known[0] if isinstance(node, _SAME) and len(known) == 1 else Value.made_of(parts)
+        return known[0] if isinstance(node, _SAME) and len(known) == 1 else Value.combined(parts)
 
     def _used(self, node: exp.Expr) -> Value:
         """Return the value of all columns in an expression, including columns in tests."""
-        return Value.made_of(map(self.column, node.find_all(exp.Column)))
+        return Value.combined(map(self.column, node.find_all(exp.Column)))
 
     def _aggregate(self, node: exp.AggFunc, groups: Sequence[Value]) -> Value:
         """Return the value of an aggregate function over groups of rows."""
@@ -197,8 +197,8 @@ class Reading(ABC):
     def sort(self, tree: exp.Expr) -> None:
         """Record the computed values that sort the rows."""
         order = tree.args.get("order")
-        made = [self.value(item.this) for item in order.expressions] if order else []
-        self.order += [value for value in made if value.term is None]
+        values = [self.value(item.this) for item in order.expressions] if order else []
+        self.order += [value for value in values if value.term is None]
 
     def condition(self, node: exp.Expr) -> None:
         """Record a condition. Each equation in a conjunction is recorded separately."""

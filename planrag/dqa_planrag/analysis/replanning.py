@@ -66,13 +66,13 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
         return f"{group}: {'unchanged' if old.strip() == new.strip() else 'other'}"
     changed = {i: j for i, j in matched.items() if not _is_kept(after[i], before[j])}
     added = set(range(len(after))) - set(matched)
-    gone = set(range(len(before))) - set(matched.values())
-    divided = _parts(after, before, gone | set(changed.values()), matched)
+    removed = set(range(len(before))) - set(matched.values())
+    divided = _parts(after, before, removed | set(changed.values()), matched)
     divided |= _sub_steps(before, after, matched)
     merged = _parts(before, after, added | set(changed), {j: i for i, j in matched.items()})
     if longer > 0 and added <= divided:
         kind = "divide to sub-steps"
-    elif longer < 0 and gone <= merged:
+    elif longer < 0 and removed <= merged:
         kind = "merge"
     elif not matched:
         kind = "rewritten"
@@ -110,8 +110,8 @@ def _matches(old: _Steps, new: _Steps) -> dict[int, int]:
 
 def _likeness(one: PlanStep, other: PlanStep) -> float:
     """Return the Dice coefficient of the words of two steps."""
-    here, there = content_of(one), content_of(other)
-    return 2 * len(here & there) / max(len(here) + len(there), 1)
+    here, others = content_of(one), content_of(other)
+    return 2 * len(here & others) / max(len(here) + len(others), 1)
 
 
 def _is_kept(one: PlanStep, other: PlanStep) -> bool:

@@ -57,7 +57,7 @@ class _SqlReading(Reading):
             union = self.instance(None)
             for name, *same in zip(parts[0], *(part.values() for part in parts), strict=False):
                 term = (union, name) if all(value.term for value in same) else None
-                columns[name] = replace(Value.made_of(same), term=term)
+                columns[name] = replace(Value.combined(same), term=term)
         self._scope, self.groups = around, groups
         return columns
 

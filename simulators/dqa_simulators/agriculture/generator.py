@@ -100,8 +100,8 @@ def _overview(factors: tuple[UncertainFactor, ...]) -> str:
     """Describe the likelihood of each value of each factor."""
     sentences = []
     for factor in factors:
-        told = ", ".join(f"{v} is {w}" for v, w in zip(factor.values, factor.words, strict=True))
-        sentences.append(f"{factor.name.capitalize()}: {told}.")
+        text = ", ".join(f"{v} is {w}" for v, w in zip(factor.values, factor.words, strict=True))
+        sentences.append(f"{factor.name.capitalize()}: {text}.")
     return " ".join([*sentences, _LEGEND])
 
 
@@ -109,11 +109,11 @@ def _outlook(factors: tuple[UncertainFactor, ...], crop: int) -> str:
     """Describe how each value of each factor affects a crop."""
     sentences = []
     for factor in factors:
-        for place, value in enumerate(factor.values):
+        for index, value in enumerate(factor.values):
             changes = [
-                f"{quantity} {_STEPS[float(effect[crop, place])]}"
+                f"{quantity} {_STEPS[float(effect[crop, index])]}"
                 for quantity, effect in factor.effects.items()
-                if effect[crop, place] != 1.0
+                if effect[crop, index] != 1.0
             ]
             if changes:
                 sentences.append(f"With {factor.name} {value}: {', '.join(changes)}.")

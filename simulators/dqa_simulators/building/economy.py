@@ -165,8 +165,8 @@ class Economy:
             received = max_demand * supply[self.demand_goods] / needed
             met = np.where(max_demand > 0.0, np.minimum(received, max_demand) / at_most, 1.0)
             mean = by_building(met) / np.maximum(self.inputs, 1)[:, None]
-            made = max_supply * mean[self.supply_building]
-            output = np.where(makes, made, self.output[:, None])
+            produced = max_supply * mean[self.supply_building]
+            output = np.where(makes, produced, self.output[:, None])
             supply = by_goods(output)
         price = prices(self.base_price[:, None], demand, supply)
         return Run(max_supply, output, max_demand, received, price)

@@ -161,8 +161,8 @@ def _draw(rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, deep: bo
     buildings = _buildings(rng, size, tier, steepness=3 if deep else 1)
     plenty = rng.uniform(1.0, 3.0, goods) if deep else rng.uniform(0.3, 1.3, goods)
     dealings = _dealings(rng, size, tier)
-    made, needed = _counts(rng, size, buildings.kind, dealings.shape[1])
-    supply = _supply(rng, dealings, buildings, made)
+    supplies, needed = _counts(rng, size, buildings.kind, dealings.shape[1])
+    supply = _supply(rng, dealings, buildings, supplies)
     sold: _Floats = np.bincount(supply.goods, supply.amount, minlength=goods).astype(np.float64)
     return _Economy(
         tier=tier,
@@ -227,20 +227,20 @@ def _counts(
     """Return the numbers of supply rows and demand rows of each building; shape (buildings,)."""
     luck = rng.integers(40, 160, (2, size.buildings))
     caps = np.full(size.buildings, window)
-    made = apportion(_OUTPUTS[kind] * luck[0], size.supplies, caps)
-    needed = apportion(_INPUTS[kind] * luck[1], size.demands, caps - made)
-    return made, needed
+    supplies = apportion(_OUTPUTS[kind] * luck[0], size.supplies, caps)
+    needed = apportion(_INPUTS[kind] * luck[1], size.demands, caps - supplies)
+    return supplies, needed
 
 
 def _supply(
     rng: np.random.Generator, dealings: _Ints, buildings: _Buildings, made: _Ints
 ) -> _Flows:
-    building, place = ragged(made)
+    building, position = ragged(made)
     rate = 5.0 * rng.integers(2, 20, len(dealings))  # output of the main goods per level
     bonus = 1.0 + 0.01 * rng.integers(0, 25, len(made))
     poor = np.where(buildings.kind == _FARM, 0.05, 1.0)
-    amount = (buildings.level * bonus * poor * rate[buildings.main])[building] / (1.0 + place)
-    goods = dealings[buildings.main[building], place]
+    amount = (buildings.level * bonus * poor * rate[buildings.main])[building] / (1.0 + position)
+    goods = dealings[buildings.main[building], position]
     return _Flows(goods, building, np.round(amount, 3))
 
 
@@ -252,13 +252,13 @@ def _demand(
     total: _Floats,
 ) -> _Flows:
     """Draw the needs. If `total` of a goods is not 0, its needs are scaled to this sum."""
-    building, place = ragged(needed)
+    building, position = ragged(needed)
     main = buildings.main[building]
-    goods = dealings[main, dealings.shape[1] - 1 - place]
+    goods = dealings[main, dealings.shape[1] - 1 - position]
     rate = 5.0 * rng.integers(1, 9, len(dealings))  # first need of a maker per level
-    amount = buildings.level[building] * rate[main] / (1.0 + 0.5 * place)
-    asked = np.bincount(goods, amount, minlength=len(dealings))
-    balance = total / np.where(asked > 0.0, asked, 1.0)
+    amount = buildings.level[building] * rate[main] / (1.0 + 0.5 * position)
+    requested = np.bincount(goods, amount, minlength=len(dealings))
+    balance = total / np.where(requested > 0.0, requested, 1.0)
     scale = np.where(total > 0.0, np.clip(balance, 0.001, 20.0), 1.0)
     return _Flows(goods, building, np.round(np.maximum(amount * scale[goods], 0.01), 3))
 
@@ -348,9 +348,9 @@ def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[
     goods, supply, demand = (situation[table] for table in ("goods", "supply", "demand"))
     fed = np.isin(supply["building_id"], demand["building_id"])
     wanted = (goods["pop_demand"] > 0.0) | np.isin(goods["code"], demand["goods_id"])
-    asked = wanted & np.isin(goods["code"], supply["goods_id"][fed])
-    asked[len(asked) - distractors :] = False
-    names = goods["goods_name"][asked].tolist()
+    eligible = wanted & np.isin(goods["code"], supply["goods_id"][fed])
+    eligible[len(eligible) - distractors :] = False
+    names = goods["goods_name"][eligible].tolist()
     return [{"goods": name, "country": situation.name} for name in names]
 
 
@@ -376,9 +376,9 @@ def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float
         for table in ("supply", "demand")
         for rows, column, keyed in ((codes, "goods_id", "goods"), (ids, "building_id", "building"))
     )
-    asked = place_of(question.target["goods"], situation["goods"]["goods_name"], "goods")
+    target = place_of(question.target["goods"], situation["goods"]["goods_name"], "goods")
     first = len(codes)  # buildings are numbered after the goods
-    links = distances([made, first + user], [first + maker, needed], first + len(ids), asked)
+    links = distances([made, first + user], [first + maker, needed], first + len(ids), target)
     return (links[first:] + 1.0) / 2.0  # a step is two links: goods to maker, maker to input
 
 

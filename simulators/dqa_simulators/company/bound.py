@@ -167,9 +167,9 @@ def _solve(  # noqa: PLR0913, PLR0917
     now = state.stock[item].sum(1) + state.coming[item, :, 0]
     later = state.coming[item, :, 1:]
     first_arrival = 1 + (later > 0).argmax(1)
-    is_there = np.arange(cost.shape[1])[:, None] >= first_arrival[None, :]
+    is_available = np.arange(cost.shape[1])[:, None] >= first_arrival[None, :]
     cost = np.minimum(cost, shadow[:, None, 0])
-    cost = np.where(is_there[None], np.minimum(cost, shadow[:, None, 1]), cost)
+    cost = np.where(is_available[None], np.minimum(cost, shadow[:, None, 1]), cost)
     value = np.zeros((len(LEVELS), _CELLS, len(shadow)))  # by last level, interval and row
     relabel = (company.RELABELLING * (1 - np.eye(len(LEVELS))))[:, :, None, None]
     for number, period in reversed(list(enumerate(ahead))):

@@ -60,17 +60,17 @@ class CompanyPosition(ObservedPosition):
         if not self.left or not self.accepts(action):
             raise UsageError(f"'{action}' cannot be chosen in this position.")
         if self.proposal:
-            made = GameEvent(len(self.events) + 1, self.proposal, self.viewer, str(action))
-            return self._next(made, propose_plans(self.reading), free_form=FORM, proposal="")
+            event = GameEvent(len(self.events) + 1, self.proposal, self.viewer, str(action))
+            return self._next(event, propose_plans(self.reading), free_form=FORM, proposal="")
         stage = f"period {self.reading.periods + 1}"
         if not self.plan:
-            made = GameEvent(len(self.events) + 1, stage, self.viewer, str(action))
-            return self._next(made, tuple(REPLIES), free_form="", plan=str(action))
+            event = GameEvent(len(self.events) + 1, stage, self.viewer, str(action))
+            return self._next(event, tuple(REPLIES), free_form="", plan=str(action))
         reading, result = expect_period(self.reading, self.plan, str(action))
-        made = GameEvent(len(self.events) + 1, stage, COMPETITOR, str(action), result)
+        event = GameEvent(len(self.events) + 1, stage, COMPETITOR, str(action), result)
         actions = propose_plans(reading) if self.left > 1 else ()
         return self._next(
-            made, actions, free_form=FORM, plan="", reading=reading, left=self.left - 1
+            event, actions, free_form=FORM, plan="", reading=reading, left=self.left - 1
         )
 
     def _next(

@@ -200,6 +200,8 @@ class Reading:
 
     def _index(self, periods: Iterable[int], *names: Iterable[str]) -> tuple[list[int], ...]:
         """Return the index of rows by period, item and site."""
-        places = ({name: place for place, name in enumerate(of)} for of in (self.items, self.sites))
-        found = [[at[name] for name in of] for of, at in zip(names, places, strict=False)]
+        indexes = (
+            {name: index for index, name in enumerate(of)} for of in (self.items, self.sites)
+        )
+        found = [[at[name] for name in of] for of, at in zip(names, indexes, strict=False)]
         return ([period - 1 for period in periods], *found)

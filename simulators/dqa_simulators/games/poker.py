@@ -348,13 +348,13 @@ class PokerEpisode(RefereedEpisode):
 
 def describe_events(events: Iterable[GameEvent]) -> str:
     """Describe the events so far in one sentence."""
-    told = [
+    texts = [
         f"{event.stage} {event.detail}"
         if event.actor == CHANCE
         else f"{event.actor} {event.action}"
         for event in events
     ]
-    return f"So far: {', '.join(told)}." if told else "No one has acted yet."
+    return f"So far: {', '.join(texts)}." if texts else "No one has acted yet."
 
 
 class PokerWorld(GameWorld[BaseModel, PokerEpisode]):

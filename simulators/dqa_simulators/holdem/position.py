@@ -120,7 +120,7 @@ def deal_by_share(random: np.random.Generator, shares: tuple[float, ...]) -> Dea
     return Deal(hands, tuple(seven[2:]))
 
 
-def shares_of(given: Mapping[str, float]) -> tuple[float, ...]:
+def shares_of(values: Mapping[str, float]) -> tuple[float, ...]:
     """Return the share of each category in the order of `CATEGORIES`. The default share is 0.
 
     Raises
@@ -128,12 +128,12 @@ def shares_of(given: Mapping[str, float]) -> tuple[float, ...]:
     UsageError
         A name is not a category, a share is negative, infinite or NaN, or all shares are 0.
     """
-    for name, share in given.items():
+    for name, share in values.items():
         if name not in CATEGORIES:
             raise UsageError(f"'{name}' is not a category. Categories: {', '.join(CATEGORIES)}.")
         if not 0 <= share < float("inf"):
             raise UsageError(f"The share of '{name}' must be a number from 0, not {share}.")
-    shares = tuple(float(given.get(name, 0.0)) for name in CATEGORIES)
+    shares = tuple(float(values.get(name, 0.0)) for name in CATEGORIES)
     if not any(shares):
         raise UsageError("All shares are 0; at least one category needs a share above 0.")
     return shares

@@ -42,10 +42,10 @@ class HoldemSettings(BaseModel, extra="forbid", frozen=True):
 
     @field_validator("strong")
     @classmethod
-    def _check(cls, given: str | dict[str, float]) -> str | dict[str, float]:
-        if isinstance(given, dict):
-            shares_of(given)
-        return given
+    def _check(cls, value: str | dict[str, float]) -> str | dict[str, float]:
+        if isinstance(value, dict):
+            shares_of(value)
+        return value
 
 
 def make(settings: HoldemSettings, history: History | None) -> PokerWorld:

@@ -94,9 +94,9 @@ class _Drawing:
         thing, place = wanted
         holders = _numbered(type_ for type_, _ in room.receptacles)
         things = self._things(room, thing)
-        kept_out = () if task.name == "look" else (place,)
+        excluded = () if task.name == "look" else (place,)
         held = {
-            name: self._holder(type_, holders, kept_out if type_ == thing else ())
+            name: self._holder(type_, holders, excluded if type_ == thing else ())
             for name, type_ in things
         }
         tables = self._tables
@@ -113,28 +113,28 @@ class _Drawing:
         facts.append(("atLocation", AGENT, _START))
         parts = {"obj": thing, "recep": place, "toggle": place}
         goal = extract_goal(tables.goals[task.official].format(**parts).replace("#", "-"))
-        said = self._one(tables.sentences[task.official])
+        sentence = self._one(tables.sentences[task.official])
         return DrawnGame(
             task,
             self._seed,
-            said.format(**{name: part.lower() for name, part in parts.items()}),
+            sentence.format(**{name: part.lower() for name, part in parts.items()}),
             Problem(_types(holders, things, spots.values()), tuple(sorted(facts)), goal),
         )
 
     def _wanted(self, room: Room) -> tuple[str, str] | None:
         """Return the types of the wanted thing and its receptacle or lamp; None if no types fit."""
         task, holds = self._task, self._tables.holds
-        there = sorted({type_ for type_, _ in room.receptacles})
-        if task.station and task.station not in there:
+        types_here = sorted({type_ for type_, _ in room.receptacles})
+        if task.station and task.station not in types_here:
             return None
         if task.name == "look":
-            if not set(_LAMP_STANDS) & set(there):
+            if not set(_LAMP_STANDS) & set(types_here):
                 return None
             pairs = [(thing, LAMP) for thing in room.things]
         else:
             pairs = [
                 (thing, place)
-                for place in there
+                for place in types_here
                 for thing in holds[place]
                 if thing in room.things and place != task.station
             ]
@@ -144,7 +144,7 @@ class _Drawing:
         pairs = [
             (thing, place)
             for thing, place in pairs
-            if any(thing in holds[other] for other in there if other != place)
+            if any(thing in holds[other] for other in types_here if other != place)
         ]
         if not pairs:
             return None
@@ -238,8 +238,8 @@ def _things_facts(
         for table, types in tables.allowed.items():
             if type_ in types and table != "Toggleable":
                 yield (table.lower(), name)
-    there = {type_ for _, type_ in things}
+    present = {type_ for _, type_ in things}
     for holder in sorted({type_ for _, type_ in holders}):
         for type_ in tables.holds[holder]:
-            if type_ in there:
+            if type_ in present:
                 yield ("canContain", f"{holder}Type", f"{type_}Type")

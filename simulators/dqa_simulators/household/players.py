@@ -131,8 +131,8 @@ class Knowledge:
     def of(cls, events: Iterable[GameEvent]) -> Knowledge:
         """Return the knowledge from events. The first event describes the room."""
         known = cls()
-        for place, event in enumerate(events):
-            if place == 0:
+        for index, event in enumerate(events):
+            if index == 0:
                 room = event.detail.partition("Your task is to:")[0]
                 known.places = tuple(_THING.findall(room))
             else:

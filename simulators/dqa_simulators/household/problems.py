@@ -78,16 +78,16 @@ class Problem(NamedTuple):
             receptacles |= {min(of_type)} if of_type else set()
         places = {fact[2] for fact in facts["receptacleatlocation"] if fact[1] in receptacles}
         places |= {fact[2] for fact in facts["atlocation"]}
-        kept = things | receptacles | places
-        named = {fact[2] for fact in facts["objecttype"] if fact[1] in kept}
-        named |= {fact[2] for fact in facts["receptacletype"] if fact[1] in kept}
-        kept |= named | {name for name, type_ in self.types.items() if type_ == "agent"}
+        remaining = things | receptacles | places
+        named = {fact[2] for fact in facts["objecttype"] if fact[1] in remaining}
+        named |= {fact[2] for fact in facts["receptacletype"] if fact[1] in remaining}
+        remaining |= named | {name for name, type_ in self.types.items() if type_ == "agent"}
         # Types in the domain and in the goal must be declared even if the room lacks them.
         must = wanted | _NAMED_BY_DOMAIN
-        kept |= {name for name, type_ in self.types.items() if _is_type(type_, name, must)}
+        remaining |= {name for name, type_ in self.types.items() if _is_type(type_, name, must)}
         return Problem(
-            {name: type_ for name, type_ in self.types.items() if name in kept},
-            tuple(fact for fact in self.facts if all(name in kept for name in fact[1:])),
+            {name: type_ for name, type_ in self.types.items() if name in remaining},
+            tuple(fact for fact in self.facts if all(name in remaining for name in fact[1:])),
             self.goal,
         )
 
@@ -100,8 +100,8 @@ def extract_goal(text: str) -> str:
     """Return the ``(:goal ...)`` of a PDDL text. Raise `ValueError` if there is none."""
     start = text.lower().index("(:goal")
     depth = 0
-    for place, character in enumerate(text[start:], start):
+    for position, character in enumerate(text[start:], start):
         depth += {"(": 1, ")": -1}.get(character, 0)
         if depth == 0:
-            return " ".join(text[start : place + 1].split())
+            return " ".join(text[start : position + 1].split())
     raise ValueError("the goal has no closing parenthesis")

@@ -216,8 +216,8 @@ def _room(
         if type_ in holds:
             receptacles.append((type_, places.setdefault(tuple(point), len(places))))
     # The layouts only contain positions of receptacles that can be opened or filled.
-    there = {type_ for type_, _ in receptacles}
-    for place, type_ in enumerate(sorted(set(types) & set(holds) - there), len(places)):
+    present = {type_ for type_, _ in receptacles}
+    for place, type_ in enumerate(sorted(set(types) & set(holds) - present), len(places)):
         receptacles += [(type_, place)] * _COUNTS.get(type_, 1)
     return Room(name, kind, tuple(receptacles), tuple(sorted(set(types) & movable)))
 

@@ -125,7 +125,7 @@ def build_locating(
     )
     merchant = _merchants(rng, size, edges, homes, presences)
     sources, dests = np.divmod(edges, size.nodes)
-    country, place = np.divmod(presences, size.nodes)
+    country, position = np.divmod(presences, size.nodes)
     world = _World(
         sources=sources,
         dests=dests,
@@ -134,7 +134,7 @@ def build_locating(
         homes=homes,
         development=development,
         country=country,
-        place=place,
+        place=position,
         merchant=merchant,
         base=_base_power(rng, size, development),
     )
@@ -235,8 +235,8 @@ def _presences(
         home = homes[country]
         around = home + np.rint(rng.laplace(0.0, 1 + _REACH * nodes, size=count)).astype(np.int64)
         feeding = rng.random(count) < 0.5
-        place = np.where(feeding, upstream.walk(rng, home), np.clip(around, 0, nodes - 1))
-        return np.asarray(country * nodes + place)
+        position = np.where(feeding, upstream.walk(rng, home), np.clip(around, 0, nodes - 1))
+        return np.asarray(country * nodes + position)
 
     at_home = np.arange(countries) * nodes + homes
     away = distinct_keys(
@@ -253,12 +253,12 @@ def _merchants(
     rng: np.random.Generator, size: LocatingSize, edges: _Ints, homes: _Ints, presences: _Ints
 ) -> _Flags:
     """Choose the presences with a merchant: away from home, at most one per country."""
-    country, place = np.divmod(presences, size.nodes)
+    country, position = np.divmod(presences, size.nodes)
     away = size.countries + rng.permutation(len(country) - size.countries)
     _, first = np.unique(country[away], return_index=True)
     rows = away[first]
     to = homes[country[rows]]
-    direct = contains(np.sort(edges), place[rows] * size.nodes + to)
+    direct = contains(np.sort(edges), position[rows] * size.nodes + to)
     steered = np.isin(to, rng.permutation(size.nodes)[:_STEERED_HOMES])
     sent = steered & (rng.random(len(rows)) < np.where(direct, 0.3, 0.15))
     merchant = np.zeros(len(country), dtype=np.bool_)
@@ -278,7 +278,7 @@ def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _W
     if not count:
         return world
     countries, nodes = len(world.homes), len(world.local_value)
-    places = nodes + np.arange(count)
+    added = nodes + np.arange(count)
     guests = min(2, countries)
     visitors = np.concatenate(
         [rng.choice(countries, guests, replace=False) for _ in range(count)]
@@ -287,10 +287,10 @@ def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _W
     more = {
         "local_value": np.round(rng.uniform(4.0, 12.0, count), 3),
         "inland": rng.random(count) < 0.33,
-        "homes": places,
+        "homes": added,
         "development": np.round(3.0 + heavy_tailed(rng, count, 20.0, 1.0), 3),
         "country": np.append(countries + np.arange(count), visitors),
-        "place": np.append(places, np.repeat(places, guests)),
+        "place": np.append(added, np.repeat(added, guests)),
         "merchant": np.zeros(rows, dtype=np.bool_),
         "base": np.round(5.0 + heavy_tailed(rng, rows, 10.0, 0.8), 3),
     }

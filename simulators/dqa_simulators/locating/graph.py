@@ -38,9 +38,9 @@ class Grouped(NamedTuple):
         """Return the concatenated items of several groups, and the number of items of each."""
         first = self.starts[groups]
         counts = self.starts[groups + 1] - first
-        places = np.repeat(first - (np.cumsum(counts) - counts), counts)
-        places += np.arange(len(places))
-        return self.items[places], counts
+        positions = np.repeat(first - (np.cumsum(counts) - counts), counts)
+        positions += np.arange(len(positions))
+        return self.items[positions], counts
 
 
 class FlowGraph:
@@ -139,6 +139,6 @@ class FlowGraph:
     @cached_property
     def _alphabetical(self) -> IntArray:
         """The position of each node in the list sorted by name, shape (n,)."""
-        place = np.empty(len(self._names), np.intp)
-        place[sorted(range(len(place)), key=self._names.__getitem__)] = np.arange(len(place))
-        return place
+        rank = np.empty(len(self._names), np.intp)
+        rank[sorted(range(len(rank)), key=self._names.__getitem__)] = np.arange(len(rank))
+        return rank

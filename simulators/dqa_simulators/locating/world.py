@@ -233,7 +233,7 @@ class State:
         if not self.total[home] > 0.0:
             return np.zeros_like(ingoing)
         local = self.world.local[home]
-        kept = local + ingoing
+        retained = local + ingoing
         if self.rules.continues:
-            kept = local - kept * self.ratio[home] + ingoing
-        return np.asarray(kept * (power / self.total[home]))
+            retained = local - retained * self.ratio[home] + ingoing
+        return np.asarray(retained * (power / self.total[home]))

@@ -91,8 +91,8 @@ def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
         if number % 2 == own_seat:
             continue
         offered = pool - np.array(known.proposals[number - 1])
-        asked = np.array(known.proposals[number])
-        fitting = found[found @ asked >= found @ offered]
+        requested = np.array(known.proposals[number])
+        fitting = found[found @ requested >= found @ offered]
         if len(fitting):
             found = fitting
     return found

@@ -154,8 +154,8 @@ class NegotiationPosition(Position):
     @property
     def key(self) -> Hashable:
         """Everything that the viewer knows."""
-        given = self.viewer, self.seats, self.pool, self.own_values, self.last_turn
-        return *given, self.has_utterances, self.proposals, self.utterances, self.is_agreed
+        values = self.viewer, self.seats, self.pool, self.own_values, self.last_turn
+        return *values, self.has_utterances, self.proposals, self.utterances, self.is_agreed
 
     def after(self, action: Candidate) -> Self:
         """Return the state after an action, for the same viewer."""

@@ -129,14 +129,14 @@ class NegotiationEpisode(RefereedEpisode):
     def _ask(self, position: Position) -> tuple[str, str]:
         other = PLAYERS[1 - PLAYERS.index(position.viewer)]
         if self._known.part == "utterance":
-            asked = "What do you say that you want?"
+            question = "What do you say that you want?"
         elif self._known.can_agree:
-            asked = f"Do you agree, or what do you propose to take? Say '{AGREE}' or a division."
+            question = f"Do you agree, or what do you propose to take? Say '{AGREE}' or a division."
         else:
-            asked = "What do you propose to take?"
+            question = "What do you propose to take?"
         text = (
             f"You are '{position.viewer}' in a negotiation with '{other}'. {position.describe()} "
-            f"{describe_events(position.events)} {asked} You want as many points as you can get."
+            f"{describe_events(position.events)} {question} You want as many points as you can get."
         )
         return text, read_rules(__file__)
 
@@ -208,8 +208,8 @@ def describe_events(events: tuple[GameEvent, ...]) -> str:
     """Describe the events so far in one sentence."""
     if not events:
         return "No one has acted yet."
-    told = [f"{one.actor} {_VERBS[one.detail]} {one.action}".rstrip() for one in events]
-    return f"So far: {'; '.join(told)}."
+    texts = [f"{one.actor} {_VERBS[one.detail]} {one.action}".rstrip() for one in events]
+    return f"So far: {'; '.join(texts)}."
 
 
 _VERBS: Final = {"proposal": "proposed", "utterance": "said", "": "did"}

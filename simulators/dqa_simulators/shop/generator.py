@@ -99,9 +99,9 @@ def generate(count: int, seed: int) -> Iterator[tuple[Product, Goal | None]]:
     goals = 0
     for began in range(0, count, _BLOCK):
         rows = random.random((min(_BLOCK, count - began), _DRAWS)).tolist()
-        for place, row in enumerate(rows, began):
+        for index, row in enumerate(rows, began):
             draws = _Draws(row)
-            product, nouns = _product(_asin(first, place), draws, vocabulary)
+            product, nouns = _product(_asin(first, index), draws, vocabulary)
             goal = None
             if draws.number() < _SHARE_WITH_GOAL:
                 goal = _goal(goals, product, draws.pick(nouns), draws, vocabulary)
@@ -109,8 +109,8 @@ def generate(count: int, seed: int) -> Iterator[tuple[Product, Goal | None]]:
             yield product, goal
 
 
-def _asin(first: int, place: int) -> str:
-    number = (first + place * _STEP) % _ASINS
+def _asin(first: int, offset: int) -> str:
+    number = (first + offset * _STEP) % _ASINS
     digits = []
     for _ in range(8):
         number, digit = divmod(number, 36)
@@ -134,12 +134,12 @@ def _product(asin: str, draws: _Draws, vocabulary: _Vocabulary) -> tuple[Product
         title = f"{title} - {draws.pick(titles['extras'])}"
     bullets = [_say(draws.pick(sentences["bullets"]), noun, brand, one) for one in attributes[1:]]
     bullets.append(draws.pick(sentences["fillers"]))
-    told = _say(draws.pick(sentences["descriptions"]), noun, brand, attributes[0])
+    description = _say(draws.pick(sentences["descriptions"]), noun, brand, attributes[0])
     low, high = _prices(kind, draws)
     options = _options(kind, vocabulary.spellings, draws)
     price = round(low + (high - low) * draws.number(), 2)
     product = Product(
-        *(asin, title, told, tuple(bullets), tuple(attributes), options),
+        *(asin, title, description, tuple(bullets), tuple(attributes), options),
         *(low, high, price, kind.query, kind.category, kind.path),
     )
     return product, kind.nouns
@@ -176,17 +176,17 @@ def _options(
 
 def _goal(number: int, product: Product, noun: str, draws: _Draws, vocabulary: _Vocabulary) -> Goal:
     """Return the goal of a customer who would buy a product."""
-    said = vocabulary.instructions
+    sentences = vocabulary.instructions
     wanted = draws.sample(product.attributes, 1 + int(draws.number() * 3))
     first, rest = wanted[0], wanted[1:]
-    text = draws.pick(said["openings"]).format(a_first=_with_article(first), noun=noun)
+    text = draws.pick(sentences["openings"]).format(a_first=_with_article(first), noun=noun)
     if rest:
-        text += draws.pick(said["others"]).format(rest=" and ".join(rest))
+        text += draws.pick(sentences["others"]).format(rest=" and ".join(rest))
     chosen: list[tuple[str, str]] = []
     for name, values in product.choices.items():
         if draws.number() < 0.75:
             value = draws.pick(values)
-            forms = said["sizes"] if name == "size" else said["colours"]
+            forms = sentences["sizes"] if name == "size" else sentences["colours"]
             text += draws.pick(forms).format(name=name, value=value)
             chosen.append((name, value))
     bound = bound_price(product.price, draws.number(), draws.number())

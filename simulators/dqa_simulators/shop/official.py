@@ -143,11 +143,11 @@ def read_items(files: Files, most: int | None) -> Iterator[tuple[Product, Sequen
             item, _validated(_Attributes, described, attributes, item.asin), products, number
         )
         wanted = []
-        for place, one in enumerate(instructions_of.get(item.asin, ()), 1):
-            where = f"instruction {place} of {item.asin}"
-            given = _validated(_Instruction, one, instructions, where)
-            if given.instruction_attributes:
-                wanted.append(_goal(goals, product, place, given))
+        for count, one in enumerate(instructions_of.get(item.asin, ()), 1):
+            where = f"instruction {count} of {item.asin}"
+            instruction = _validated(_Instruction, one, instructions, where)
+            if instruction.instruction_attributes:
+                wanted.append(_goal(goals, product, count, instruction))
                 goals += 1
         yield product, wanted
 
@@ -175,13 +175,13 @@ def _product(item: _Item, described: _Attributes, file: Path, number: int) -> Pr
     )
 
 
-def _goal(number: int, product: Product, place: int, given: _Instruction) -> Goal:
-    bound = bound_price(product.price, *_draws(product.asin, f"bound {place}"))
-    options = given.instruction_options or ()
+def _goal(number: int, product: Product, position: int, instruction: _Instruction) -> Goal:
+    bound = bound_price(product.price, *_draws(product.asin, f"bound {position}"))
+    options = instruction.instruction_options or ()
     if not isinstance(options, dict):
-        options = {str(place): value for place, value in enumerate(options, 1)}
-    text = given.instruction.strip(".") + state_bound(bound)
-    wanted = given.instruction_attributes, tuple(options.items())
+        options = {str(position): value for position, value in enumerate(options, 1)}
+    text = instruction.instruction.strip(".") + state_bound(bound)
+    wanted = instruction.instruction_attributes, tuple(options.items())
     return Goal(number, product.asin, text, *wanted, bound)
 
 

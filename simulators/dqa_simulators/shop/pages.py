@@ -135,12 +135,12 @@ def show(view: View, catalogue: Catalogue, instruction: str) -> Page:
     if view.page == "end":
         return Page((f"{view.asin} is bought, and the shop closes.",), ())
     product = catalogue.product(view.asin)
-    told = {
+    texts = {
         "description": (product.description,),
         "features": product.bullets,
         "reviews": (NO_REVIEWS,),
     }[view.page]
-    return _page((BACK, PREVIOUS), (BACK, PREVIOUS, *told))
+    return _page((BACK, PREVIOUS), (BACK, PREVIOUS, *texts))
 
 
 def _page(labels: tuple[str, ...], strings: tuple[str, ...]) -> Page:
@@ -156,21 +156,22 @@ def _show_results(view: View, catalogue: Catalogue) -> Page:
         turning.append(PREVIOUS)
     if first + A_PAGE < len(view.found):
         turning.append(NEXT)
-    told = f"Page {view.number} (Total results: {len(view.found)})"
+    text = f"Page {view.number} (Total results: {len(view.found)})"
     products = [string for product in listed for string in product]
     return _page(
-        (BACK, *turning, *(asin for asin, _, _ in listed)), (BACK, told, *turning, *products)
+        (BACK, *turning, *(asin for asin, _, _ in listed)), (BACK, text, *turning, *products)
     )
 
 
 def _show_product(view: View, product: Product) -> Page:
     choices = product.choices
     values = tuple(value for of_name in choices.values() for value in of_name)
-    told = [string for name, of_name in choices.items() for string in (name, *of_name)]
+    strings = [string for name, of_name in choices.items() for string in (name, *of_name)]
     shown = (product.title, f"Price: {product.tag}", "Rating: N.A.", *_PARTS_BY_LABEL, BUY)
     chosen = (f"You have clicked {value}." for _, value in view.chosen)
     return _page(
-        (BACK, PREVIOUS, *values, *_PARTS_BY_LABEL, BUY), (BACK, PREVIOUS, *told, *shown, *chosen)
+        (BACK, PREVIOUS, *values, *_PARTS_BY_LABEL, BUY),
+        (BACK, PREVIOUS, *strings, *shown, *chosen),
     )
 
 

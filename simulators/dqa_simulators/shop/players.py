@@ -153,9 +153,9 @@ def _pick(strings: list[str], wish: Wish, looks: dict[str, float], actions: list
 
 def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
     """Return the click on the next wanted option, or on the purchase."""
-    place = next(i for i, one in enumerate(strings) if one.startswith(_SHOWN_PRICE))
+    position = next(i for i, one in enumerate(strings) if one.startswith(_SHOWN_PRICE))
     options: list[list[str]] = []
-    for string in strings[: max(place - 1, 0)]:
+    for string in strings[: max(position - 1, 0)]:
         if string in _LABELS:
             continue
         if click(string) in actions and options:

@@ -129,9 +129,9 @@ class ShopEpisode(SoloEpisode):
     def _ask(self, position: Position) -> tuple[str, str]:
         del position
         done = [event.action for event in self._events[1:]]
-        told = f"So far: {'; '.join(done)}." if done else "Nothing has been done so far."
+        history = f"So far: {'; '.join(done)}." if done else "Nothing has been done so far."
         text = (
-            f"Buy what this instruction asks for: {self._goal}\n{told}\n"
+            f"Buy what this instruction asks for: {self._goal}\n{history}\n"
             f"You see: {self._page.text}\nActions left: {self._left}. What do you do next?"
         )
         return text, read_rules(__file__)

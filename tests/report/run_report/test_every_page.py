@@ -13,7 +13,7 @@ import pytest
 import dqa
 from dqa.evaluation.audit import audit
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import GivenReplies
+from dqa.testing.fake_models import PreparedReplies
 from dqa_dellma.tree.decision_tree import find_tree
 from dqa_dellma.tree.page import write_tree
 from tests.scenarios.live_plants import LIVE, NORTH, SUMMED, make_embedded
@@ -37,7 +37,7 @@ def a_report_with_a_wide_result(folder: Path) -> Path:
     asked = {"question": "Which one?", "candidates": ["a", "b"], "answer": "b"}
     (folder / "asked.jsonl").write_text(json.dumps(asked) + "\n", "utf-8")
     source = dqa.OwnQuestions(file=folder / "asked.jsonl", databases=str(folder / "wide.db"))
-    model = GivenReplies([Step("All of it.", "SELECT * FROM wide"), Answer("", "b")])
+    model = PreparedReplies([Step("All of it.", "SELECT * FROM wide"), Answer("", "b")])
     run = dqa.evaluate(source, ["planrag", "first"], model=model, out=folder / "run")
     dqa.write_report(run, folder / "report.html")
     return folder / "report.html"
@@ -46,7 +46,7 @@ def a_report_with_a_wide_result(folder: Path) -> Path:
 def a_decision(folder: Path) -> Path:
     """Write the page of a decision about a plant."""
     asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
-    model = GivenReplies([Step("Sum.", SUMMED), Answer("York costs the most.", "York")])
+    model = PreparedReplies([Step("Sum.", SUMMED), Answer("York costs the most.", "York")])
     location = make_embedded("sqlite", folder)
     trace = dqa.ask(location, asked, decider="planrag", model=model)
     dqa.write_decision_page(trace, folder / "decision.html")

@@ -85,8 +85,8 @@ def _sampled(holes: Cards, boards: Cards, draws: int) -> NDArray[np.float64]:
 def _completions(board: int, draws: int) -> Cards:
     """Return sampled indices into the remaining cards: two for the opponent, then the board."""
     random = np.random.default_rng(board)
-    places = random.permuted(np.tile(np.arange(50 - board), (draws, 1)), axis=1)
-    return places[:, : 7 - board]
+    positions = random.permuted(np.tile(np.arange(50 - board), (draws, 1)), axis=1)
+    return positions[:, : 7 - board]
 
 
 def _values(cards: Cards) -> NDArray[np.int16]:

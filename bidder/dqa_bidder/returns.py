@@ -11,7 +11,7 @@ here it is k, as in equation 3. The paper leaves four points open:
 
 - The reward of a state on a trajectory is the reward of the action that follows. The last state has
   the reward of its best action.
-- Several actions of the decision maker in one turn have the reward of the last one.
+- If the decider acts several times in one turn, the turn has the reward of the last action.
 - A trajectory that ends before T, at a terminal or by chance, repeats its last reward (``padded``)
   or has only the rewards that it collected (``collected``).
 - A missing reward is replaced by the next reward of the trajectory.

@@ -55,7 +55,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
     def read(
         self, question: Question, database: Database, recorder: Recorder
     ) -> Problem | Candidate:
-        """Return the decision problem of a question. If there is only one action, return it."""
+        """Return the decision problem of a question. A single action is returned as it is."""
         actions = list_candidates(question, database, METHOD)
         if actions.total == 1:
             return actions.candidates[0]

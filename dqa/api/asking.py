@@ -216,7 +216,8 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     if evidence and not database.schema().parts:
         raise errors.UsageError(
             f"No table of '{database.name}' may be read, so no data can support a decision: choose "
-            "another database, or allow tables with policy and tables (--policy, --tables)."
+            "another database, or allow tables by the parameters `policy` and `tables` (--policy, "
+            "--tables)."
         )
     decider, question = decisions.make_decider(), asked.read(database)
     if reviewing is not None:

@@ -302,7 +302,7 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
 def _on_shared_questions(
     found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
 ) -> tuple[list[Contestant], int]:
-    """Return the contestants with only shared questions, and the number of omitted questions."""
+    """Limit each contestant to the questions of all. Return them and the number of omissions."""
     questions_of = {one.name: set(one.asked) for one in found}
     shared, every = set.intersection(*questions_of.values()), set.union(*questions_of.values())
     if shared == every:

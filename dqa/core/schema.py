@@ -53,7 +53,7 @@ class TableInfo:
 
 
 class _GraphPart:
-    """Properties of a label or relationship type that have the same names as in `TableInfo`."""
+    """Attributes of a label or relationship type under the same names as in `TableInfo`."""
 
     __slots__ = ()
     label: str
@@ -99,7 +99,7 @@ Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo
 
 
 def replace_fields(part: Part, fields: Sequence[Field], **changes: Any) -> Part:  # noqa: ANN401
-    """Return a copy of a part with other columns or properties."""
+    """Return a copy of a table, label or type, with its columns or properties replaced."""
     if isinstance(part, TableInfo):
         return replace(part, columns=tuple(fields), **changes)
     return replace(part, properties=tuple(fields), **changes)

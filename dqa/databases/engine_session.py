@@ -307,7 +307,7 @@ class EngineSession(Session):
     def _is_lost(self, connection: Connection) -> bool:
         """Return whether the server closed an idle connection.
 
-        Such a connection has data to read.
+        An idle connection has data to read only if the server has closed it.
         """
         descriptor = self.descriptor(connection.driver)
         if descriptor is None or descriptor < 0:

@@ -420,6 +420,6 @@ class PostgresNamespaces(ServerNamespaces):
         return list(path)
 
     def open(self, namespace: str | None) -> Postgres:
-        """Return a session of some schemas, or of the user's search path."""
+        """Open a session that sees the schemas of the URL, or those of the user's search path."""
         schemas = schema_names(namespace or "")
         return Postgres(self._url, schemas, () if schemas else tuple(self._own_schemas()))

@@ -223,9 +223,9 @@ def _verdict(
 
 
 def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
-    """Return the calculation grounds that the rule sets `those` share.
+    """Return the reasons for a different calculation that all rule sets in `those` have.
 
-    Prefer grounds that no rule set in `others` has. If the rule sets share no grounds, return their
+    Prefer reasons that no rule set in `others` has. If they have none in common, return their
     names.
     """
     first, *rest = (counting.grounds[name] for name in those)

@@ -45,8 +45,8 @@ class RunContent(NamedTuple):
     decisions
         The results in their order, with their traces.
     lost
-        The usage of each attempt without a decision, with the packed trace if the decision was
-        repeated.
+        The usage of each attempt whose decision was not stored, with the packed trace of the
+        attempt if there is one.
     """
 
     record: RunRecord

@@ -402,7 +402,7 @@ class Patience:
     ) -> _Attempt:
         """Call `attempt` until its result is not an outage or the waiting time is used up.
 
-        Afterwards, each task tries the database once. When the database has answered, the full
+        After the waiting time, each later task tries the database once. When it answers, the full
         waiting time is available again.
         """
         pause = _FIRST_PAUSE

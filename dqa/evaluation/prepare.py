@@ -192,7 +192,7 @@ class Task:
     Attributes
     ----------
     situation
-        The data of the question: the beginning of their hash, or the name of their database.
+        Identifies the data: the beginning of its hash, or the name of its database.
     epoch
         The repeat, from 1.
     kind, model

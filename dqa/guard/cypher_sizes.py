@@ -84,15 +84,15 @@ def _require_at_most(most: int, count: float, what: str) -> float:
 def require_fast_pattern(text: str, searched: float) -> None:
     """Refuse a regular expression whose search may be long: a server cannot interrupt it.
 
-    A search for k quantifiers in n characters takes up to n to the power of k steps, and each
-    alternative may double them. A repeated group can take exponentially many steps.
+    A pattern with k quantifiers takes up to n**k steps on n characters. Each alternative can double
+    the number of steps. A repeated group can take exponentially many steps.
 
     Parameters
     ----------
     text
         The regular expression as a quoted text of the statement.
     searched
-        The maximum length of the part of the searched text that the statement creates.
+        The statement itself creates a part of the text that is searched: its maximum length.
     """
     pattern = text.replace(r"\\", "\\")
     escaped = "".join(re.findall(r"\\(.)", pattern, re.DOTALL))

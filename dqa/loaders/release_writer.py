@@ -116,8 +116,8 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
     parameters = layout.scenario.parameters
     if not {*layout.required} <= {*target} <= {*parameters}:
         raise DataError(
-            f"Question {question.key} has the target {target}, but the release needs exactly the "
-            f"parameters {', '.join(parameters)}."
+            f"The target of question {question.key} has the parameters {', '.join(target)}, but "
+            f"the release needs exactly {', '.join(parameters)}."
         )
     return {
         "question_num": int(question.id),

@@ -132,7 +132,7 @@ def _reply(event: events.ReplyEvent) -> Iterator[Passage]:
 
 
 def _passages(event: Event) -> Iterator[Passage]:
-    """Convert an event that does not depend on other events."""
+    """Convert a single event into passages. Other events are not needed for it."""
     step = event.step
     match event:
         case events.StepEvent():

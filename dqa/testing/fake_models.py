@@ -118,7 +118,8 @@ class PreparedReplies(ProgramModel):
             return message
         if isinstance(reply, Answer):
             return AIMessage(reply.answer)
-        raise _refused("may not run statements here. Prepare the text of a reply", request)
+        problem = "may not run statements here. Write the text of the reply without statements"
+        raise _refused(problem, request)
 
 
 def _refused(problem: str, request: Request) -> UsageError:

@@ -123,7 +123,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 
     @abstractmethod
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
-        """Return the chooser for the attempt after `earlier`, or for a question if it is None."""
+        """Return the chooser for the attempt after `earlier`; None means the first attempt."""
 
     @abstractmethod
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:

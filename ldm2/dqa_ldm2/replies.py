@@ -60,7 +60,7 @@ class Evaluation(Reply):
 
 
 class Judgement(Reply):
-    """The numbers of the complete subgoals. The validation context is the number of subgoals."""
+    """The positions (from 1) of complete subgoals. The validation context is the list's length."""
 
     model_config = ConfigDict(title="subgoals")
 

@@ -231,7 +231,7 @@ def _summary(results: Sequence[Result]) -> Summary:
 
 
 class MatchTotal(Tally):
-    """The matching statements of a decider on all databases together.
+    """The number of a decider's statements that match the gold ones, over all databases.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ _Known = TypeVar("_Known")
 
 
 def check_schema(document: ScenarioDocument, database: Database, found: Findings) -> None:
-    """Report the tables, or the nodes and edges, of a scenario that the database lacks."""
+    """Report which tables, nodes and edges of a scenario are missing in the database."""
     check, schema = _Check(database, found), database.schema()
     if database.kind == "relational":
         tables = {info.name: info for info in schema.tables}

@@ -241,7 +241,7 @@ class Survey:
         return self.database.schema().spell(name)
 
     def value(self, column: str) -> str:
-        """Return the expression of a column in a statement of `select`."""
+        """Return the SQL expression of a column, for a statement that `select` creates."""
         return f"e.{self.spelled(column)}"
 
     def select(self, table: SurveyedTable, values: Sequence[str]) -> str:

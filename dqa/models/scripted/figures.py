@@ -1,4 +1,4 @@
-"""Find figures for actions in rows, for the scripted replies of methods."""
+"""Find a number for each action in the rows of a query. Scripted replies use these numbers."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def _types(runs: Sequence[AnalysedRun], reference: str) -> dict[tuple[str, str],
     counts = {run.key[:2]: run.measures["retrievals"] for run in runs if run.decider == reference}
     if not counts:
         deciders = dict.fromkeys(run.decider for run in runs)
-        raise UnknownNameError("judged decider with retrievals in this run", reference, deciders)
+        raise UnknownNameError("decider with judged retrievals in this run", reference, deciders)
     return {key: ("none", "SR", "MR")[min(count, 2)] for key, count in counts.items()}
 
 

@@ -90,7 +90,7 @@ class Newsvendor(Manager):
     """Base stock with the newsvendor's service level, recent demand, and the best suppliers."""
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return orders up to the demand quantile of the critical ratio, with `_levels`."""
+        """Return orders that fill the stock up to the demand quantile of the critical ratio."""
         mean, spread = reading.recent_demand()
         mean = (mean + reading.recent_demand(6)[0]) / 2
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), []

@@ -1,4 +1,4 @@
-"""Read the books as arrays, with all corrections of the data."""
+"""Read the company's accounts as arrays, after all corrections are applied."""
 
 from __future__ import annotations
 

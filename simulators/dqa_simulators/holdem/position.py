@@ -132,7 +132,7 @@ def shares_of(values: Mapping[str, float]) -> tuple[float, ...]:
         if name not in CATEGORIES:
             raise UsageError(f"'{name}' is not a category. Categories: {', '.join(CATEGORIES)}.")
         if not 0 <= share < float("inf"):
-            raise UsageError(f"The share of '{name}' must be a number from 0, not {share}.")
+            raise UsageError(f"The share of '{name}' must be 0 or greater, not {share}.")
     shares = tuple(float(values.get(name, 0.0)) for name in CATEGORIES)
     if not any(shares):
         raise UsageError("All shares are 0; at least one category needs a share above 0.")

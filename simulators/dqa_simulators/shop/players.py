@@ -80,7 +80,7 @@ class Wish:
 
 @lru_cache(maxsize=1024)
 def read_wish(instruction: str) -> Wish:
-    """Return the wish of an instruction."""
+    """Return what an instruction asks for: the product, its options and the highest price."""
     text = without_bound(instruction)
     return Wish(text.lower(), frozenset(key_words(text)), find_bound(instruction))
 

@@ -348,7 +348,7 @@ def play_tournament(
                     f"None of the players in the papers' tables for the world '{world}' can play "
                     "here"
                 )
-            names = "--players" if is_alone else "--players, --opponents"
+            names = "--player" if is_alone else "--player, --opponent"
             reasons = "".join(f" {name}: {problem}" for name, problem in problems.items())
             raise UsageError(f"{why}: give the names of the players ({names}).{reasons}")
         reference = next((n for n in references if n not in problems), references[-1])

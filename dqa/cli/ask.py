@@ -162,17 +162,17 @@ def _edited(console: Console, review: Review) -> str:
 
 
 def _question(
-    ctx: typer.Context, rules_text: str | None, candidate: list[str] | None
+    ctx: typer.Context, rules_text: str | None, candidate_name: list[str] | None
 ) -> AskedQuestion:
     """Return the question in the options."""
     fields = given_by(ctx, ASKED.names)
     fields["target"] = options.pairs_in("--target", fields.get("target", ()))
     if "rules" in fields:
         fields["rules"] = options.text_in("--rules", fields["rules"])
-    named = {"rules": rules_text, "candidates": tuple(candidate) if candidate else None}
+    named = {"rules": rules_text, "candidates": tuple(candidate_name) if candidate_name else None}
     for name, value in named.items():
         if value is not None and name in fields:
-            other = "--rules-text" if name == "rules" else "--candidate"
+            other = "--rules-text" if name == "rules" else "--candidate-name"
             raise UsageError(f"--{name} and {other} exclude each other: give one of them.")
         fields.setdefault(name, value)
     return AskedQuestion(**fields)
@@ -184,7 +184,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     ctx: typer.Context,
     database: options.DatabaseLocation,
     rules_text: str | None = None,
-    candidate: list[str] | None = None,
+    candidate_name: list[str] | None = None,
     rule_set: RuleSet = None,
     decider: str | None = None,
     approve: str | None = None,
@@ -206,7 +206,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     ----------
     rules_text
         Business rules as text, instead of --rules.
-    candidate : NAME
+    candidate_name : NAME
         One of the possible decisions, instead of --candidates. Repeat the option for each.
     decider : NAME
         Decider that answers. By default, the default decider of the installed packages.
@@ -233,7 +233,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
 
     kinds = () if approve is None else review_kinds(names_in("--approve", approve))
     reviewer = _reviewer(kinds, approved_by)
-    question = _question(ctx, rules_text, candidate)
+    question = _question(ctx, rules_text, candidate_name)
     if html is not None:
         require_new_file(html)
     with Steps(calling.prices) as steps:

@@ -179,8 +179,8 @@ def play(  # noqa: PLR0913  (one parameter per option)
 def tournament(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,
-    players: str | None = None,
-    opponents: str | None = None,
+    player: str | None = None,
+    opponent: str | None = None,
     mirror: bool | None = None,
     storing: options.StoringOptions,
     history: str | None = None,
@@ -193,9 +193,9 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
-    players : NAMES
+    player : NAMES
         Players, separated by commas. By default, all installed players of the paper's tables.
-    opponents : NAMES
+    opponent : NAMES
         Opponents, separated by commas. By default, the opponents of the paper's tables. A world
         for one player does not accept this option.
     mirror
@@ -217,8 +217,8 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
         how["reference"] = None
     with _progress_of(storing.out, games=True) as progress:
         found = play_tournament(
-            players=names_in("--players", players),
-            opponents=names_in("--opponents", opponents),
+            players=names_in("--player", player),
+            opponents=names_in("--opponent", opponent),
             **how,
             **storing.arguments(),
             history=history,

@@ -66,7 +66,7 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
                 "the scenario, or your question and rules."
             )
         if self.candidates == ():
-            raise UsageError("candidates (--candidate) is empty: give at least one.")
+            raise UsageError("candidates (--candidate-name) is empty: give at least one.")
         return self
 
     def read(self, database: Database) -> Question:

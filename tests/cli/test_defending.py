@@ -88,7 +88,7 @@ def test_the_command_names_its_record_and_may_store_none(dqa: Command, suppliers
     assert failed.code == 1
     assert str(record) in failed.err
     assert str(record) not in failed.out
-    chosen = (*how, "--candidate", "Ash", "--decider", "first")
+    chosen = (*how, "--candidate-name", "Ash", "--decider", "first")
     ran = dqa(*chosen)
     assert (ran.code, ran.err, len(list(records_folder().iterdir()))) == (0, "", 2)
     assert dqa(*chosen, "--no-record").code == 0

@@ -15,7 +15,7 @@ READING = {
     "recorded.jsonl": "eval --generate 1 --deciders singlerag --record FILE",
     "policy.json": "query SHOP SELECT --policy FILE",
     "own.jsonl": "data question own/1 --database SHOP --questions FILE",
-    "rules.md": "ask --database SHOP --question ? --decider first --candidate a --rules FILE",
+    "rules.md": "ask --database SHOP --question ? --decider first --candidate-name a --rules FILE",
     "statement.sql": "query SHOP --file FILE",
     "script.sql": "check --dialect sqlite FILE",
     "trace.json": "show FILE",

@@ -101,7 +101,7 @@ def test_runs_are_spelt_out(dqa: Command, run: Path) -> None:
 
 def test_models_are_spelt_out(dqa: Command, shop: Path, tmp_path: Path) -> None:
     """Replies, and the errors of servers."""
-    asked = ("ask", "--database", shop, "--question", f"Whom{ACTS}?", "--candidate", NAME)
+    asked = ("ask", "--database", shop, "--question", f"Whom{ACTS}?", "--candidate-name", NAME)
     asked = (*asked, "--model", "openai:m", "--retries", 0, "--trace", tmp_path / "t")  # type: ignore[assignment]
     said = f"Plan:\n1. Look {ACTS}\nThought: {ACTS}\nAction: query_database\nAction Input: {ACTS}"
     with answering(said, said) as server:

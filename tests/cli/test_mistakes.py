@@ -15,7 +15,7 @@ from tests.cli.conftest import Command
 
 EVAL = "eval --generate 1 --scenarios locating --databases sqlite --deciders first"
 ASK = "ask --database shop.db --question ? --decider"
-DELLMA = f"{ASK} dellma-pairs --candidate a --candidate b"
+DELLMA = f"{ASK} dellma-pairs --candidate-name a --candidate-name b"
 CONTEXT = f"{DELLMA} --context"
 STORED = "ask --database stored.db --decider oracle"
 WRONG = {

@@ -108,7 +108,14 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     with answering(RETRIEVE, ANSWER) as server:
         ran = dqa(
             *(*base, "--base-url", server.url, "--json"),
-            *("--candidate", "Nord, West", "--candidate", "Süd", "--rules-text", "Less is more."),
+            *(
+                "--candidate-name",
+                "Nord, West",
+                "--candidate-name",
+                "Süd",
+                "--rules-text",
+                "Less is more.",
+            ),
         )
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["choice"] == "Süd"
@@ -119,7 +126,10 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     assert "cost" not in task
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"More is more.")))
     with answering(ANSWER) as server:
-        assert dqa(*base, "--base-url", server.url, "--rules", "-", "--candidate", "Süd").code == 0
+        assert (
+            dqa(*base, "--base-url", server.url, "--rules", "-", "--candidate-name", "Süd").code
+            == 0
+        )
     assert "More is more." in server.requests[0]["messages"][-1]["content"]
 
 

@@ -40,7 +40,17 @@ def test_what_commands_write_is_its_owners_alone(
     out = tmp_path / "out" / "all"
     out.mkdir(parents=True)
     named = ("--generated", generated)
-    ask = ("ask", "--database", shop, "--question", "?", "--candidate", "a", "--decider", "first")
+    ask = (
+        "ask",
+        "--database",
+        shop,
+        "--question",
+        "?",
+        "--candidate-name",
+        "a",
+        "--decider",
+        "first",
+    )
     for command in (
         ("eval", *named, "--deciders", "first", "--databases", "sqlite", "--out", out / "a/b/run"),
         ("eval", *named, "--deciders", "singlerag", "--limit", 1, "--record", out / "tape.jsonl"),
@@ -113,7 +123,7 @@ def leave_room(disk: Path, room: int) -> None:
 WRITING = (
     "eval --generated {generated} --deciders first,random --databases sqlite --out {disk}/run",
     "eval --generated {generated} --limit 1 --deciders singlerag --record {disk}/tape.jsonl",
-    "ask --database {shop} --question ? --candidate a --decider first --trace {disk}/t",
+    "ask --database {shop} --question ? --candidate-name a --decider first --trace {disk}/t",
     "data generate --questions 2 --out {disk}/made",
     "data audit --generated {generated} --html {disk}/page.html",
     "load --generated {generated} --question building/1 --database {disk}/a.db",
@@ -179,7 +189,7 @@ def test_a_cassette_without_room_ends_the_run_and_stays_whole(
     """Money for replies that cannot be stored would be lost."""
     leave_room(small, 8_192)
     tape = small / "tape.jsonl"
-    asked = ("ask", "--database", shop, "--question", "x" * 1_500, "--candidate", "a")
+    asked = ("ask", "--database", shop, "--question", "x" * 1_500, "--candidate-name", "a")
     with ModelServer(lambda _: "Thought: " + "y" * 3_000) as served:
         model = ("--model", "openai:m", "--base-url", served.url, "--record", tape)
         ran = dqa(*asked, *model, "--decider", "iterrag", "--max-steps", 9)

@@ -109,7 +109,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     assert "left out: departed: kuhn has no player" in shown
     assert "First player minus second" not in shown  # of one player
     assert "16 games of kuhn on the same deals for all pairs" in shown
-    asked = ("games", "tournament", "--world", "kuhn", "--games", 4, "--players", "eager", "--json")
+    asked = ("games", "tournament", "--world", "kuhn", "--games", 4, "--player", "eager", "--json")
     told = json.loads(run(*asked).stdout)
     assert [table["name"] for table in told[0]["papers"][0]["tables"]] == ["Table 1", "Table 2"]
     assert told[0]["evaluation"]["games"]["mirrored"] is True
@@ -157,5 +157,5 @@ def test_a_player_of_a_paper_that_cannot_play_is_left_out(
     assert not (tmp_path / "run").exists()
     only = table.changed(rows=rows[1:])
     monkeypatch.setattr(plugins, "publication", lambda _: PRINTED.changed(tables=(only,)))
-    with pytest.raises(UsageError, match=r"--players\). ldm2: "):
+    with pytest.raises(UsageError, match=r"--player\). ldm2: "):
         play_tournament("errand", games=2)

@@ -81,8 +81,6 @@ class QueriedRows(ToolRecord):
         The total number of rows, if a limit cut them and the total is known.
     seconds
         The time in seconds that the database took.
-    translated
-        The statement that ran, if it was translated from another dialect.
     """
 
     statement: str
@@ -91,13 +89,12 @@ class QueriedRows(ToolRecord):
     cut: Cut | None = None
     total: int | None = None
     seconds: float = 0.0
-    translated: str | None = None
 
     @classmethod
     def of(cls, database: Database, statement: str, limits: Limits) -> Self:
         """Run a statement and return its result."""
         rows = database.query(statement, limits)
-        same = ("columns", "rows", "cut", "total", "seconds", "translated")
+        same = ("columns", "rows", "cut", "total", "seconds")
         found = {name: getattr(rows, name) for name in same}
         # Values of a database need no check, and the first check takes as long as the statement.
         return cls.model_construct(database=database.name, statement=statement, **found)

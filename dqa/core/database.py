@@ -91,7 +91,7 @@ class Rows:
     seconds
         Seconds that the database took.
     translated
-        The statement that ran, if it was translated from another dialect; otherwise None.
+        The statement with which a simulation read its rows; None for a query.
     total
         The number of all rows, if a limit on rows or bytes cut the result and the engine knows the
         number; otherwise None.

@@ -43,8 +43,7 @@ class Evidence:
     seconds
         Seconds that the database took.
     translated
-        The statement that ran, if it was translated from another dialect. For a simulation, the
-        statement that returned the outcomes.
+        The statement with which a simulation read its rows; None for a query.
     tool
         The tool: `QUERY`, a member of `SIMULATING` or `LOOKING_UP`, or a tool of a plug-in.
     total

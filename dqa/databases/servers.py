@@ -38,12 +38,13 @@ def parse_url(location: str) -> URL:
         url = make_url(location)
     except (ArgumentError, ValueError):
         url = None
-    # A host contains an @ if the password contains an @.
-    if url is None or "@" in (url.host or "") or (url.port or 0) > _MOST_PORT:
+    # The host or the database contains an @ if the password contains an @ or a slash.
+    rest = f"{url.host}{url.database}" if url is not None and url.host else ""
+    if url is None or "@" in rest or (url.port or 0) > _MOST_PORT:
         # The message does not quote the URL, because any part of it may be the password.
         raise UsageError(
             "The database URL cannot be read. Write scheme://user:password@host:port/database. "
-            "Write %40 for an @ in the password."
+            "In the password, write %40 for an @ and %2F for a slash."
         )
     return url
 

@@ -133,6 +133,18 @@ def _listed(values: Iterable[Any], levels: int) -> list[Value]:
     return [_inner(item, levels - 1) for item in values]
 
 
+def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """Convert a map. Keys with equal texts get a number."""
+    cells: dict[str, Value] = {}
+    for key, item in items:
+        name, number = key, 1
+        while name in cells:
+            number += 1
+            name = f"{key} ({number})"
+        cells[name] = item
+    return cells
+
+
 def _key(key: Any, levels: int) -> str:  # noqa: ANN401
     cell = _inner(key, levels)
     return json.dumps(cell, ensure_ascii=False) if isinstance(cell, (list, dict)) else str(cell)
@@ -157,9 +169,9 @@ _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = 
     ((timedelta,), _interval),
     (
         (dict,),
-        lambda value, levels: {
-            _key(key, levels - 1): _inner(item, levels - 1) for key, item in value.items()
-        },
+        lambda value, levels: _mapped(
+            (_key(key, levels - 1), _inner(item, levels - 1)) for key, item in value.items()
+        ),
     ),
     ((list, tuple), _listed),
     ((set, frozenset), lambda value, levels: sorted(_listed(value, levels), key=_order)),

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from typing import Any, TypeAlias
 
 from dqa import plugins
@@ -232,8 +233,8 @@ def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candida
     comparison.
 
     Of a very long list of actions, nearly every number is an action, and names that differ only by
-    case are different names. Then only the first column that lists actions is used, in the order of
-    its rows.
+    case are different names. Then only the first column of each table that lists actions is used,
+    in the order of its rows.
 
     Parameters
     ----------
@@ -242,24 +243,31 @@ def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candida
     tables
         Tables as text from `dqa.core.database.Rows.to_text`.
     """
-    columns: defaultdict[object, list[Any]] = defaultdict(list)
-    for column, leaf in (found for table in tables for found in _cells(table)):
-        columns[column].append(leaf)
+    columns: defaultdict[tuple[int, object], list[Any]] = defaultdict(list)
+    for number, table in enumerate(tables):
+        for column, leaf in _cells(table):
+            columns[number, column].append(leaf)
     if choices.is_large:
         known = choices.among({str(leaf) for leaves in columns.values() for leaf in leaves})
     else:
         known = choices.candidates
     keys = {_key(action): action for action in known}
-    named: dict[_Key, None] = {}
-    is_listed = False
-    for leaves in columns.values():
+    listed: defaultdict[object, set[_Key]] = defaultdict(set)
+    leading: dict[int, list[_Key]] = {}
+    named: set[_Key] = set()
+    for (number, column), leaves in columns.items():
         found = [key for key in map(_key, leaves) if key in keys]
-        lists = len(found) >= _NEARLY_ALL * len(leaves) and len({*found}) >= _FEWEST
-        if lists and choices.is_large:
-            return tuple(keys[key] for key in dict.fromkeys(found))
-        is_listed = is_listed or lists
-        named |= dict.fromkeys(found if len(found) > _HALF * len(leaves) else ())
-    return tuple(action for action in known if _key(action) in named) if is_listed else ()
+        if len(found) >= _NEARLY_ALL * len(leaves):
+            listed[column].update(found)
+            if len(found) >= _FEWEST:
+                leading.setdefault(number, found)
+        if len(found) > _HALF * len(leaves):
+            named.update(found)
+    if choices.is_large:
+        return tuple(keys[key] for key in dict.fromkeys(chain.from_iterable(leading.values())))
+    if max(map(len, listed.values()), default=0) < _FEWEST:
+        return ()
+    return tuple(action for action in known if _key(action) in named)
 
 
 def _key(value: object) -> _Key:

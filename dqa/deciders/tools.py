@@ -59,7 +59,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class QueryArguments(Arguments):
-    """Run one read-only statement; gives rows, one JSON array a line, or an error to mend."""
+    """Run one read-only statement; gives rows, one JSON array a line, or an error to correct."""
 
     statement: Text = Field(description="one read-only statement in the database's language")
 

@@ -76,8 +76,10 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
     store = RunStore(location, run.record)
     try:
         store.add_all(run.decisions, run.lost, run.shortcuts)
-    finally:
+    except BaseException:
         store.close(discard=True)
+        raise
+    store.close()
     store.write_lines()
     return location
 

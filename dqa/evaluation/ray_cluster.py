@@ -48,6 +48,8 @@ _OWN: Final = "local"
 _CONNECT_SECONDS: Final = 5.0
 _ROOM_SECONDS: Final = 120.0
 """Maximum time in which a worker gets a processor and its process starts."""
+_PREPARING_SECONDS: Final = 900.0
+"""Maximum time in which a worker imports dqa and reads the questions."""
 
 
 @contextmanager
@@ -142,7 +144,7 @@ class RayLane(Lane):
                 self._cpus = 0  # a replacement needs no processor: those of its node may be gone
                 ray.get(self._actor.__ray_ready__.remote(), timeout=_ROOM_SECONDS)
                 # Secrets go to a method: the head stores the arguments of a constructor.
-                ray.get(self._actor.prepare.remote(*self._given))
+                ray.get(self._actor.prepare.remote(*self._given), timeout=_PREPARING_SECONDS)
                 self._ready.add(self)
             died = WorkerDiedError
             keys = [task.key for task in tasks]
@@ -157,9 +159,9 @@ class RayLane(Lane):
                 self._actor = None
                 raise WorkerNotStartedError("it did not start in time") from error
             raise InfrastructureError(
-                f"A worker did not start within {_ROOM_SECONDS:.0f} seconds: no processor was "
-                "free, or the machine is too busy to start a process. Free some processors, or add "
-                "a node."
+                f"A worker did not start within {_ROOM_SECONDS:.0f} seconds, or did not read the "
+                f"questions within {_PREPARING_SECONDS:.0f} seconds: no processor was free, or a "
+                "machine is too busy. Free some processors, or add a node."
             ) from error
         except RayTaskError:
             raise

@@ -13,9 +13,11 @@ from dqa.guard.parsing import Parsed, called
 
 _LARGEST = 1_000_000
 """The maximum number of characters or values that a call may process."""
-_WIDE = re.compile(r"[{%][^a-zA-Z%}]*(?:\d{4}|[*{])")
-"""Matches a format of DuckDB with a width of four digits or a computed width."""
-_MOST_FORMATTED = 1_000.0
+_WIDE = re.compile(r"\{[^{}]*\d{4}|\{[^}]*\{|\{[^{}]*:\}[<>=^]|%[^a-zA-Z%]*(?:\d{4}|\*)", re.DOTALL)
+"""Matches a format of DuckDB that may contain a width of four digits or a computed width. In
+``{:}>5}``, the first brace is a fill character."""
+_FORMATTED = 1_000.0
+"""The maximum length of a value with a width of three digits."""
 _PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
 """PostgreSQL operators that compare all pairs of two arrays."""
 _SERIES = frozenset({"array_fill", "generate_series"})
@@ -44,8 +46,9 @@ def require_short_values(parsed: Parsed, known: AllowLists) -> None:
         elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
             size = inner[0] * 2.0 ** min(inner[1], 64.0)
         elif parsed.dialect == "duckdb" and name in {"format", "printf"}:
-            texts = " ".join(one.name for one in node.expressions if isinstance(one, exp.Literal))
-            size, cost = _MOST_FORMATTED, math.inf if _WIDE.search(texts) else 1.0
+            text = next(node.iter_expressions(), None)
+            is_narrow = isinstance(text, exp.Literal) and not _WIDE.search(text.name)
+            size, cost = max(size, _FORMATTED), 1.0 if is_narrow else math.inf
         elif name in {"lpad", "rpad"}:
             cost = size
         elif name in {"replace", "regexp_replace"} and len(inner) > 2:

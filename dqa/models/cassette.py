@@ -238,7 +238,11 @@ class Cassette:
     def _missing(self, request: _Request) -> str:
         """Describe a request without a recorded reply, and say how to fix the problem."""
         step = 1 + sum(message["role"] == "ai" for _, message in request.messages)
-        others = [_by(one) for one, hash_ in self._answers if hash_ == request.hash]
+        others = [
+            _by(one)
+            for one, hash_ in self._answers
+            if hash_ == request.hash and one != request.key[0]
+        ]
         where = f" The same request was recorded{others[0]}." if others else ""
         return (
             f"no further reply to request {step}{_by(request.key[0])} is recorded.{where} Replay "

@@ -76,7 +76,7 @@ _SHORTEN = "lower --row-limit, --max-steps or a setting of the decider (--set)."
 _HINTS = {
     FaultKind.KEY: "The provider rejects the key: check the variable with the key, and whether "
     "the account may use this model.",
-    FaultKind.NOT_FOUND: "The server has no page at this address: check --base-url, which "
+    FaultKind.NOT_FOUND: "The server takes no requests at this address: check --base-url, which "
     "usually ends in /v1, and --model.",
     FaultKind.REDIRECT: "The server redirects requests to another address. The request was not "
     "sent there, because it contains the key and the question: correct --base-url.",
@@ -190,7 +190,7 @@ _BY_STATUS = {
     **dict.fromkeys((200, 409, 425), FaultKind.SERVER),
     **dict.fromkeys((401, 403), FaultKind.KEY),
     402: FaultKind.QUOTA,
-    404: FaultKind.NOT_FOUND,
+    **dict.fromkeys((404, 405, 501), FaultKind.NOT_FOUND),
     408: FaultKind.TIMEOUT,
     413: FaultKind.TOO_LONG,
     429: FaultKind.RATE_LIMIT,
@@ -221,9 +221,11 @@ def diagnose(error: Exception) -> FaultKind:
             if kind is FaultKind.QUOTA and _LATER.search(words):
                 continue
             return kind
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
     if status >= 500:
         return FaultKind.SERVER
-    return FaultKind.REDIRECT if 300 <= status < 400 else _BY_STATUS.get(status, FaultKind.REQUEST)
+    return FaultKind.REDIRECT if 300 <= status < 400 else FaultKind.REQUEST
 
 
 def _by_class(error: Exception, words: str) -> FaultKind:

@@ -111,7 +111,10 @@ class ServerStarter(ExitStack):
         url = self._url(name)
         script = read_text(seed) if isinstance(seed, Path) else seed
         if script is not None and (name, script) not in self._seeded:
-            resolve_name(BUILT_IN[name].namespaces).run_script(url, script)
+            try:
+                resolve_name(BUILT_IN[name].namespaces).run_script(url, script)
+            except DqaError as error:  # frames of a traceback would show the URL's password
+                raise error.with_traceback(None) from None
             self._seeded.add((name, script))
         return url
 

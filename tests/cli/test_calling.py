@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.models.model_server import ModelServer, Request
+from tests.models.model_server import ModelServer, Request, Trouble
 
 SMALL = ("--databases", "sqlite", "--deciders", "iterrag,singlerag", "--workers", "3")
 
@@ -77,3 +77,13 @@ def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
     assert done.code == 0, done.err
     assert (out / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
     assert "; cost 0." in done.out
+
+
+def test_a_wrong_key_ends_the_run_at_once(dqa: Command, generated: Path) -> None:
+    """One line with advice and without the key, and no question counts as wrong."""
+    with ModelServer(look_and_decide, lambda *_: Trouble.BAD_KEY) as server:
+        common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
+        ran = dqa(*common, "--base-url", server.url)
+        assert len(server.requests) <= 3
+    assert (ran.code, ran.out) == (2, "")
+    assert "rejects the key" in ran.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -141,3 +142,38 @@ def test_other_right_answers_are_refused(tmp_path: Path, answers: tuple[str, str
     ]
     with pytest.raises(UsageError, match="different right answers"):
         api.compare(*runs)
+
+
+def _asked(folder: Path, name: str, *texts: tuple[str, str]) -> api.Run:
+    """Evaluate a file of questions about a shop, each with its text and rules."""
+    shop = folder / "shop.db"
+    with closing(sqlite3.connect(shop)) as database:
+        database.execute("CREATE TABLE IF NOT EXISTS supplier(name TEXT PRIMARY KEY)")
+    lines = [
+        {"question": text, "rules": rules, "candidates": ["Bell", "Castle"], "answer": "Bell"}
+        for text, rules in texts
+    ]
+    file = folder / f"{name}.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    source = api.OwnQuestions(file=file, databases=str(shop))
+    return api.evaluate(source, ["first", "random"], out=folder / f"run-{name}")
+
+
+def test_questions_are_compared_by_their_content(dqa: Command, tmp_path: Path) -> None:
+    """In a file of another name, at another line, next to a new and a changed question."""
+    old = [("Who is cheap?", ""), ("Who is fast?", ""), ("Who is kind?", "Be fair.")]
+    new = [("Who is new?", ""), *old[:2], ("Who is kind?", "Be strict.")]
+    _asked(tmp_path, "v1", *old)
+    _asked(tmp_path, "v2", *new)
+    _asked(tmp_path, "v3", *reversed(old))
+    folders = [tmp_path / f"run-v{number}" for number in (1, 2, 3)]
+    with pytest.raises(UsageError, match="All share 2"):
+        api.compare(*folders[:2])
+    shared = api.compare(*folders[:2], only_shared=True, times=True)
+    assert (shared.questions, shared.only_shared) == (2, 3)
+    assert [pair.accuracy.value for pair in shared.pairs if pair.first.endswith("first")] == [0.0]
+    assert all(one.efficiency.seconds is not None for one in shared.standings)
+    assert api.compare(folders[0], folders[2]).questions == 3
+    ran = dqa("compare", *folders[:2], "--shared")
+    assert ran.code == 0
+    assert "Left out: 3 pairs of question and database that not all deciders were asked." in ran.out

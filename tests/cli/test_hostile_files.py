@@ -64,3 +64,16 @@ def test_a_release_reads_no_file_outside_its_folder(
             assert [words in line and file.name in line for line in errors(ran)] == [True]
         else:
             assert ran.code == 0, ran.err
+
+
+def test_rules_of_a_question_stay_in_its_folder(dqa: Command, shop: Path, tmp_path: Path) -> None:
+    """A link does not lead out."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "passwd").write_text("root:x:0:0")
+    (home / "rules.md").symlink_to("../passwd")
+    own = home / "own.jsonl"
+    own.write_text('{"question": "?", "candidates": ["a"], "rules": {"file": "rules.md"}}\n')
+    ran = dqa("data", "question", "own/1", "--database", shop, "--questions", own)
+    assert (ran.code, ran.out) == (2, "")
+    assert "own.jsonl:1: rules:" in ran.err

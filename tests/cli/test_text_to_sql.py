@@ -107,3 +107,16 @@ def test_a_statement_that_takes_too_long_for_scoring_is_wrong(
     assert result.error is not None
     assert result.error.startswith("The statement that was decided cannot run: ")
     assert StatementTimeoutError.__name__ not in result.error
+
+
+def test_no_prompt_contains_a_gold_statement(bird: Path) -> None:
+    """A method that reads the gold statement would always be right."""
+    seen: list[str] = []
+
+    def watching(request: Request) -> Reply:
+        seen.append("\n".join(message.text for message in request.messages))
+        return answer("SELECT 1")
+
+    api.evaluate(api.read_release(bird), "planrag", model=PreparedReplies(watching))
+    assert len(seen) == len(QUESTIONS)
+    assert not [one.gold for one in QUESTIONS if any(one.gold in text for text in seen)]

@@ -8,7 +8,7 @@ import pytest
 
 from dqa.core.database import Rows
 from dqa.core.question import Candidate
-from dqa.deciders.candidates import Choices
+from dqa.deciders.candidates import MOST_COMPARED, Choices
 from dqa.deciders.context import find_named_actions
 
 
@@ -70,3 +70,22 @@ def test_names_that_look_like_numbers_are_names(odd: str) -> None:
     """And none of them is lost, or taken for another."""
     rows = table("name", (odd,), ("b",))
     assert named((odd, "b", "c", "10", "1"), [rows]) == (odd, "b")
+
+
+def test_each_table_decides_about_its_own_columns() -> None:
+    """Columns of other tables with the same name neither hide actions nor add any."""
+    suppliers = tuple(f"s{number}" for number in range(200))
+    first = table("name", *((name,) for name in suppliers[:5]))
+    other = table("name", *((f"person {number}",) for number in range(50)))
+    assert named(suppliers, [first, other]) == suppliers[:5]
+
+
+def test_a_long_list_takes_the_first_listing_column_of_each_table() -> None:
+    """In the order of the rows."""
+    products = tuple(f"p{number}" for number in range(MOST_COMPARED + 1))
+    tables = [
+        table("id", ("p2",), ("p0",)),
+        table("id", *((f"person {number}",) for number in range(9))),
+        table("partner id", ("p7", "p1"), ("p5", "p3")),
+    ]
+    assert named(products, tables) == ("p2", "p0", "p7", "p5")

@@ -129,3 +129,18 @@ def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> 
     assert folder.spent == first.spent
     assert folder.report() == first.report()
     assert folder.spec == first.spec
+
+
+def test_a_run_without_decisions_is_copied_with_its_lost_usage(tmp_path: Path) -> None:
+    """Its tokens were paid for."""
+    old = shutil.copytree(DATA / "run-0.4", tmp_path / "old")
+    source = dqa.copy_run(old, tmp_path / "source")
+    with closing(sqlite3.connect(tmp_path / "source" / "run.db")) as connection, connection:
+        connection.execute(
+            "INSERT INTO dqa_lost (run_id, input_tokens, output_tokens, calls, cached_tokens,"
+            " reasoning_tokens, uncounted) VALUES (1, 5, 5, 1, 0, 0, 0)"
+        )
+        connection.execute("DELETE FROM dqa_results")
+    copied = dqa.read_run(dqa.copy_run(source, tmp_path / "copied"))
+    assert copied.results == ()
+    assert copied.spent.input_tokens == dqa.read_run(source).spent.input_tokens >= 5

@@ -32,6 +32,7 @@ _COMMAND = re.compile(
 NEEDS = {
     "openai:": "a language model",
     "sales.db": "a database of the reader's",
+    "@host/sales": "a server of the reader's",
     "shop.sql": "files of the reader's",
     "./branches": "a folder of the page, tested in tests/scenarios",
     "closing.jsonl": "questions of the page",

@@ -277,6 +277,8 @@ class Neo4j(Engine):
             "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
             "db.tx_log.preallocate": "false",
             "dbms.usage_report.enabled": "false",
+            # Tests with wrong passwords must not lock out other tests.
+            "dbms.security.auth_max_failed_attempts": "0",
             # Without this setting, a stopping server waits for further clients, twice for 5 s.
             "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
         }

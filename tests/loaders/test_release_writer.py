@@ -123,7 +123,7 @@ def test_questions_that_do_not_fit_the_layout_are_refused(tmp_path: Path) -> Non
         (
             replace(question, target={"country": "SWE"}),
             truth.answers,
-            "the release needs exactly the parameters country",
+            "the release needs exactly country",
         ),
     ):
         labelled = [LabelledQuestion(asked, Truth(answers))]

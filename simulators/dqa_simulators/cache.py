@@ -26,7 +26,7 @@ class PerSituation(Generic[T]):
         """Return the result of `make` for `situation`."""
         key = id(situation)
         if key not in self._made:
-            # The result may reference the copy. A reference to `situation` would keep it alive.
+            # `make` gets a copy. A result that refers to `situation` would never be dropped.
             created = self._make(situation.replace())
             if self._made.setdefault(key, created) is created:
                 # A later object may get the same id.

@@ -129,7 +129,7 @@ def distances(
     return np.asarray(dijkstra(links, unweighted=True, indices=[start])[0])
 
 
-def place_of(name: str, names: NDArray[Any], kind: str) -> int:
+def position_of(name: str, names: NDArray[Any], kind: str) -> int:
     """Return the position of `name` in `names`. Raise `UnknownNameError` if it is missing."""
     found = np.flatnonzero(names == name)
     if not len(found):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-_ROUNDS = 12  # of drawing again before the rest is listed in full
+_ROUNDS = 12  # number of draws before all keys are listed
 
 
 def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -35,7 +35,7 @@ def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -
         if not open_weights.any():
             open_weights = (room > 0).astype(np.int64)
         shares, remainders = np.divmod(open_weights * left, open_weights.sum())
-        if not shares.any():  # less than one each is left: the largest remainders get it
+        if not shares.any():  # fewer units than entries are left; the largest remainders get them
             first = np.argsort(-remainders, kind="stable")[:left]
             shares[first[remainders[first] > 0]] = 1
         counts += np.minimum(shares, room)

@@ -22,9 +22,9 @@ from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import LIST_SEPARATOR, Scenario
 from dqa.scenarios.generation import Drawn, Request, Size
 
-_SMALLEST_MARGIN = 1e-6  # least lead of an answer over the runner-up, as a share of its value
+_SMALLEST_MARGIN = 1e-6  # of the best action over the second best, relative to the best
 _PER_WORLD = 4
-_DIGITS = 9  # decimals of an expected utility: rounding errors of the machine are cut off
+_DIGITS = 9  # decimals of an expected utility; more would show rounding errors
 LIKELIHOODS = (
     "very unlikely",
     "unlikely",
@@ -250,7 +250,7 @@ class UncertainGenerator:
                 break
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
-        """Return an empty tuple, because recorded outcomes have no rule sets."""
+        """Return an empty tuple: the outcomes of these scenarios do not depend on a rule set."""
         del situation
         return ()
 

@@ -57,7 +57,7 @@ def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWor
     Returns
     -------
     tuple
-        The world and the situation before its season. Utilities are in dollars per acre.
+        The world, and the situation before the season. Utilities are in dollars per acre.
     """
     words = stems(rng, CROPS)
     crops = tuple(sorted(with_suffixes(words, _KINDS, rng.permutation(CROPS)).tolist()))

@@ -30,7 +30,7 @@ CYCLES = 10
 """The number of cycles of inputs and outputs (PlanRAG, appendix A.4.2: cycle_cnt)."""
 
 NOTHING = -1
-"""The index that replaces the row of a building in the decision to do nothing."""
+"""The decision to do nothing. Every other decision is the row of a building."""
 
 
 def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArray:
@@ -71,8 +71,8 @@ class Economy:
     inputs : array of shape (b,)
         The number of goods that each building needs.
     scale : array of shape (b,)
-        Raising the level of a building multiplies its quantities by (level + 5) / level. The scale
-        is 1 at level 0, because the tables do not contain the needs and the output of one level.
+        The factor of a building's needs and outputs if its level is raised: (level + 5) / level.
+        At level 0 it is 1, because the tables do not contain the quantities of one level.
     supply_goods, supply_building, max_supply, output : arrays of shape (s,)
         The goods and the building of each row of `supply`, as rows of their tables, and the
         columns max_supply and current_output.

@@ -17,21 +17,26 @@ from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
 from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.scenarios.generation import Difficulty, require
-from dqa_simulators.checks import distances, index, place_of, positions
+from dqa_simulators.checks import distances, index, position_of, positions
 from dqa_simulators.sampling import apportion, heavy_tailed, ragged
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 
 _LARGEST = 500  # highest level of a building
-_WINDOW = 64  # goods that one kind of building can deal with, unless the size requires more
+# how many different goods the makers of one goods can make or need, at least
+_WINDOW = 64
 
 _FARM, _MINE, _MAKER, _CONSUMER, _IDLE = range(5)
-_SHARES = (0.12, 0.08, 0.50, 0.18, 0.12)  # of buildings, by class
-_OUTPUTS = np.array([700, 130, 150, 0, 0])  # relative number of supplies, by class
-_INPUTS = np.array([0, 0, 200, 170, 0])  # relative number of demands, by class
+_SHARES = (0.12, 0.08, 0.50, 0.18, 0.12)  # the share of each class of building
+_OUTPUTS = np.array(
+    [700, 130, 150, 0, 0]
+)  # relative number of goods that a building of each class makes
+_INPUTS = np.array(
+    [0, 0, 200, 170, 0]
+)  # relative number of goods that a building of each class needs
 _BUILDING_KINDS = ("homesteads", "diggings", "works", "hall", "monument")
-_GOODS_KINDS = (  # by tier: the name shows how refined the goods are
+_GOODS_KINDS = (  # the last part of a goods' name, for each tier
     ("ore", "grain", "fibre", "timber", "clay"),
     ("ingots", "flour", "cloth", "planks", "brick"),
     ("parts", "dye", "glass", "fittings", "leather"),
@@ -207,8 +212,8 @@ def _levels(rng: np.random.Generator, kind: _Ints) -> _Ints:
 def _dealings(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Ints:
     """Return, for each goods, the goods that its makers can make or need; shape (goods, window).
 
-    A row starts with the goods itself and its by-products, and ends with its inputs. A building
-    takes its outputs from the left and its inputs from the right, so they do not overlap.
+    A row starts with the goods itself and by-products, and ends with inputs. The outputs of a
+    building are the first goods of a row, and its inputs are the last, so they do not overlap.
     """
     a_building = -(-(size.demands + size.supplies) // size.buildings)
     window = min(size.goods, max(_WINDOW, 4 * a_building))
@@ -251,11 +256,11 @@ def _demand(
     needed: _Ints,
     total: _Floats,
 ) -> _Flows:
-    """Draw the needs. If `total` of a goods is not 0, its needs are scaled to this sum."""
+    """Draw the needs. The needs of a goods add up to about its `total`, unless this is 0."""
     building, position = ragged(needed)
     main = buildings.main[building]
     goods = dealings[main, dealings.shape[1] - 1 - position]
-    rate = 5.0 * rng.integers(1, 9, len(dealings))  # first need of a maker per level
+    rate = 5.0 * rng.integers(1, 9, len(dealings))  # amount of the first input, per level
     amount = buildings.level[building] * rate[main] / (1.0 + 0.5 * position)
     requested = np.bincount(goods, amount, minlength=len(dealings))
     balance = total / np.where(requested > 0.0, requested, 1.0)
@@ -340,11 +345,11 @@ def _columns(flows: _Flows, table: str, level: _Ints, ids: _Ints) -> dict[str, N
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
     """List the goods whose price a decision may change.
 
-    They must have demand: without demand, the price is a quarter of the base price for every
-    supply. A building with inputs must make them: the output of a building without inputs does
+    The goods must have demand. Without demand, every supply leads to the same price. At least one
+    building with inputs must make the goods, because the output of a building without inputs does
     not depend on its level.
     """
-    del year  # it is part of the situation's name
+    del year  # the situation's name contains the year
     goods, supply, demand = (situation[table] for table in ("goods", "supply", "demand"))
     fed = np.isin(supply["building_id"], demand["building_id"])
     wanted = (goods["pop_demand"] > 0.0) | np.isin(goods["code"], demand["goods_id"])
@@ -376,7 +381,7 @@ def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float
         for table in ("supply", "demand")
         for rows, column, keyed in ((codes, "goods_id", "goods"), (ids, "building_id", "building"))
     )
-    target = place_of(question.target["goods"], situation["goods"]["goods_name"], "goods")
+    target = position_of(question.target["goods"], situation["goods"]["goods_name"], "goods")
     first = len(codes)  # buildings are numbered after the goods
     links = distances([made, first + user], [first + maker, needed], first + len(ids), target)
     return (links[first:] + 1.0) / 2.0  # a step is two links: goods to maker, maker to input

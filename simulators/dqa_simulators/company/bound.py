@@ -1,4 +1,4 @@
-"""Compute an upper bound on the profit of an episode. It holds even if the future is known.
+"""Compute an upper bound on the profit of an episode, even for a player who knows the future.
 
 The bound relaxes the rules: units are divisible, storage is unlimited, small orders cost no fee. A
 sold unit costs as much as the cheapest order that brings it to the site in time. With these
@@ -53,7 +53,7 @@ class _Scenarios:
 
 
 def bound_profit(company: Company, state: State) -> float:
-    """Return an upper bound on the sum of the profit after the history and the final value."""
+    """Return an upper bound on the profit of all decided periods plus the final value."""
     kinds = [proposal.kind for proposal in company.proposals]
     slots = kinds.count("promotion")
     closings = range(-1, company.base.shape[1] if "closing" in kinds else 0)
@@ -106,7 +106,7 @@ def _overhead(company: Company, closed: int) -> float:
 
 
 def _period_of(company: Company, kind: str) -> int:
-    """Return the period of the first proposal of a kind, or the end of the episode without one."""
+    """Return the period of the first proposal of a kind; `settings.total` without a proposal."""
     periods = (proposal.period for proposal in company.proposals if proposal.kind == kind)
     return next(periods, company.settings.total)
 
@@ -157,7 +157,7 @@ class _Period:
 def _solve(  # noqa: PLR0913, PLR0917
     company: Company, state: State, item: int, ahead: list[_Period], cost: Floats, shadow: Floats
 ) -> Floats:
-    """Return the best value by scenario, or by row of shadow prices.
+    """Return the best value for each row of shadow prices.
 
     Shadow prices have the axes row, batch and site. The first batch is the units that can be sold
     in the first period. The second batch is the ordered units, which can be sold after their first

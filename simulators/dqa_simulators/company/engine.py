@@ -259,7 +259,10 @@ def _by_supplier(supplier: Integers, quantity: Floats) -> Floats:
 
 
 def _cost_of_proposals(company: Company, state: State, stock: Floats, coming: Floats) -> float:
-    """Return the cost of a booked promotion and of closing a site, minus the salvage value."""
+    """Return the cost of a booked promotion and of closing a site.
+
+    The salvage value of the closed site's units is subtracted.
+    """
     cost = company.PROMOTION * float(state.promoted[2].sum())
     if state.closing >= 0:
         units = stock[:, state.closing].sum(1) + coming[:, state.closing].sum(1)
@@ -314,7 +317,7 @@ def settle(company: Company, state: State) -> float:
 
 
 def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
-    """Apply the choice of a proposal to a state. The choice takes effect with the period's plan."""
+    """Store the answer to a proposal in a state. It takes effect when the period is played."""
     if choice == proposal.choices[0]:
         return
     if proposal.kind == "contract":

@@ -14,7 +14,7 @@ from dqa_simulators.company.reading import Reading
 REPLIES: Final = {"lower its prices": 0.95, "keep its prices": 1.0, "raise its prices": 1.05}
 """The competitor's possible replies, and the factor by which each changes its prices."""
 BELOW: Final = 0.97
-"""The factor that gives a price just below another price."""
+"""A price just below a competitor's price, as a share of that price."""
 _YEAR: Final = 52
 
 
@@ -158,7 +158,7 @@ def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str
 
 
 def _deliver(reading: Reading, period: int) -> tuple[list[Row], Floats]:
-    """Return the orders after the expected deliveries of a period, and the units that arrive."""
+    """Return the orders at the end of a period, and the units expected to arrive in it."""
     arrived, orders = np.zeros(reading.shape), []
     for row in reading.tables["orders"]:
         _, _, name, where, supplier, quantity, _, due, _, good = row

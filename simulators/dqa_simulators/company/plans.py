@@ -13,7 +13,7 @@ from dqa_simulators.company.reading import Reading
 FORM: Final = "plan[...]"
 """The form of a plan, see `dqa.core.question.Question.free_form`."""
 _COVERS: Final = (0.5, 1.0, 1.5, 2.0)
-"""For each proposed plan, the number of periods after the lead time whose demand it orders."""
+"""For each proposed plan, the number of additional periods whose demand it orders."""
 _ORDER_WORDS: Final = 5
 _PRICE_WORDS: Final = 3
 

@@ -56,10 +56,10 @@ class Naive(Manager):
 
 
 class Repeat(Manager):
-    """Repeats the orders and prices of the last period."""
+    """Repeats the orders and prices of the last period of the history in every period."""
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the orders of the last period of the history, at unchanged prices."""
+        """Return the plan with these orders, at unchanged prices."""
         del left
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), list(reading.usual)
         for _, period, item, site, supplier, quantity, *_ in reading.tables["orders"]:

@@ -33,7 +33,7 @@ from dqa_simulators.company.reading import Reading
 from dqa_simulators.games.episode import Facts, GameWorld, SoloEpisode, Start, read_rules
 
 NAME: Final = "company"
-_GOAL: Final = "Run the company with the largest profit."
+_GOAL: Final = "Run the company so that its profit is as large as possible."
 _WHOLE: Final = Limits(rows=200_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)
 
 
@@ -61,7 +61,7 @@ class CompanyEpisode(SoloEpisode):
         self._prepare()
 
     def facts(self) -> Facts:
-        """Return the profit, the two anchors of the score, and the course of the episode."""
+        """Return the profit, the two anchors of the score, and other results of the episode."""
         self._require_end("facts")
         naive, bound = self._anchors()
         return {
@@ -124,7 +124,7 @@ class CompanyEpisode(SoloEpisode):
         del position
         period = self._state.period + 1
         start = (
-            f"Period {period}; periods left with this one: {self._left} of "
+            f"Period {period}. Periods left, including this one: {self._left} of "
             f"{self._company.settings.periods}. Cash: {self._state.cash:.0f}."
             f"{self._contract} {self._events[-1].detail}\n"
         )

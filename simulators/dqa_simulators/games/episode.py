@@ -94,9 +94,9 @@ class GameEpisode(Episode):
         return {}
 
     def _context(self) -> tuple[str, ...]:
-        """Return the statements whose rows are the context of deciders that write no statements.
+        """Return the statements whose rows a prompt shows to deciders that do not query.
 
-        If the tuple is empty, the context is the events of the game.
+        If the tuple is empty, the prompt shows the events of the game.
         """
         return ()
 
@@ -184,7 +184,7 @@ class GameEpisode(Episode):
 
 
 class SoloEpisode(GameEpisode):
-    """An episode of one player, who sees the result of an action only after the action.
+    """An episode of one player, who cannot calculate the result of an action in advance.
 
     Parameters
     ----------

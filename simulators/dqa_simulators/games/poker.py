@@ -140,8 +140,8 @@ class PokerPosition(Position):
         if len(cards) != self.betting.next_cards or len(set(known)) != len(known):
             shown = self.names(cards)
             raise UsageError(
-                f"The cards '{shown}' cannot be dealt here: {self.betting.next_cards} unknown and "
-                "different cards are expected."
+                f"The cards '{shown}' cannot be dealt here. The rules require "
+                f"{self.betting.next_cards} different cards that '{self.viewer}' has not seen."
             )
         betting = self.betting.next_round()
         number, shown = len(self.events) + 1, self.names(cards)
@@ -203,7 +203,7 @@ class PokerPosition(Position):
         return replace(self, viewer=self.mover or self.viewer, hole=())
 
     def shown_in(self, text: str) -> Shown:
-        """Return "all" if the text describes the state, otherwise "nothing"."""
+        """Return "all" if a prompt's text contains the state's description, otherwise "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     @classmethod
@@ -360,9 +360,8 @@ def describe_events(events: Iterable[GameEvent]) -> str:
 class PokerWorld(GameWorld[BaseModel, PokerEpisode]):
     """A world of poker for two. All players may read its settings.
 
-    In a mirrored game, the players swap seats and cards. Each player therefore has the advantage of
-    a seat and its cards once. A player whose choices depend only on its view has a total payoff of
-    exactly 0 against itself.
+    In a mirrored game, the players swap seats and cards. Luck therefore favours neither player in
+    the two games together. A deterministic player against itself has a total payoff of exactly 0.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ def replay(
     Raises
     ------
     DataError
-        An event breaks the rules. An empty detail of an event is allowed.
+        An event breaks the rules. The detail of an event may be empty.
     """
     for event in record.events:
         where = f"event {event.number} ({event.actor}: {event.action})"
@@ -119,7 +119,7 @@ def replay(
 def read_record(
     question: Question, database: Database, world: str, settings: type[_Settings]
 ) -> Record[_Settings]:
-    """Read the game of a question of two players, up to the question's move.
+    """Read the events of a game for two players, up to the move of a question.
 
     Raises
     ------

@@ -88,12 +88,12 @@ def _of_ranks(ranks: tuple[int, ...]) -> int:
     return _worth(PAIR if first == 2 else HIGH_CARD, order)
 
 
-_KEPT: Final = (5, 4, 3, 3, 1, 5, 2, 2, 1)
+_COMPARED_RANKS: Final = (5, 4, 3, 3, 1, 5, 2, 2, 1)
 """For each category, the number of ranks that are compared between hands of this category."""
 
 
 def _worth(kind: int, ranks: Sequence[int]) -> int:
     worth = 0
-    for rank in ranks[: _KEPT[kind]]:
+    for rank in ranks[: _COMPARED_RANKS[kind]]:
         worth = worth << 4 | rank
     return kind << 20 | worth

@@ -3,8 +3,8 @@
 Strong hands are rare: about one in 300 ordinary games has four of a kind. The paper raised the
 share of strong hands, but shows the shares only in a figure (BIDDER, section 3.1 and figure 4). Our
 default shares are proportional to the cube root of each category's frequency among hands of seven
-cards. The order of the categories therefore stays the same, and each category occurs about twice or
-more in 100 games.
+cards. The order of the categories therefore stays the same, and each category occurs at least about
+twice in 100 games.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ class HoldemSettings(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     strong
-        ``"uniform"`` for an ordinary deal, or the share of each hand category. With shares, the
-        category of one of the two hands at the river is drawn by these shares. The default share is
-        0 (`dqa_simulators.holdem.position.deal_by_share`).
+        ``"uniform"`` for an ordinary deal, or the probability weight of each hand category.
+        Weights determine the category of one player's hand at the river. A missing category has
+        the weight 0 (`dqa_simulators.holdem.position.deal_by_share`).
     """
 
     strong: Literal["uniform"] | dict[str, float] = Field(

@@ -69,7 +69,7 @@ class Engine:
     def __init__(self) -> None:
         tables = load_tables()
         environment = minimal_environment() | {
-            "PYTHONHASHSEED": "0",  # gives sets of texts a fixed order
+            "PYTHONHASHSEED": "0",  # so the order of a set is the same in every process
             "PYTHONWARNINGS": "ignore",
         }
         if "ALFWORLD_DATA" in os.environ:
@@ -117,7 +117,7 @@ class Engine:
             if not self._connection.poll(_SECONDS):
                 self.process.kill()
             reply: tuple[Any, str] = self._connection.recv()
-        except BaseException:  # including Ctrl-C: the next request would read this reply
+        except BaseException:  # also after Ctrl-C: otherwise the next request would read this reply
             self._connection.close()
             self.process.kill()
             raise

@@ -191,7 +191,10 @@ class ExpertPolicy(InformedPolicy):
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
-        """Return the next command of the walkthrough; the fallback after a different command."""
+        """Return the next command of the walkthrough.
+
+        Return the fallback if the player has left the walkthrough, or has finished it.
+        """
         del random
         walkthrough = cast("tuple[str, ...]", state)
         done = tuple(event.action for event in position.events[1:])
@@ -340,9 +343,9 @@ class _Adviser:
         return min(places, key=lambda one: (one in known.closed, self._key(one)), default=None)
 
     def _at(self, place: str, command: str) -> str:
-        """Return the command.
+        """Return the command if the player is at the open receptacle.
 
-        If the receptacle is elsewhere or closed, return the command to go to it or open it.
+        Otherwise return the command that goes to the receptacle or opens it.
         """
         if self.known.here != place:
             return f"go to {place}"

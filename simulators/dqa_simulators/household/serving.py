@@ -52,7 +52,7 @@ class TextWorld:
         self._parsed = logic.GameLogic(domain=domain, grammar=grammar)
         self._numbers = count(1)
         self._open: dict[int, Any] = {}
-        self._libraries: list[Any] = []  # each plays one game at a time
+        self._libraries: list[Any] = []  # free libraries: each can play one game at a time
 
     def begin(self, domain: str, grammar: str, problem: str) -> tuple[int, _Seen]:
         """Start a game from the texts of its file. Return its number and first observation."""

@@ -212,7 +212,7 @@ def _room(
     receptacles = []
     for identity, point in sorted(points.items()):
         parts = identity.split("|")
-        type_ = parts[4] if len(parts) > 4 else parts[0]  # sinks: the basin's type
+        type_ = parts[4] if len(parts) > 4 else parts[0]  # a sink has the type of its basin
         if type_ in holds:
             receptacles.append((type_, places.setdefault(tuple(point), len(places))))
     # The layouts only contain positions of receptacles that can be opened or filled.

@@ -86,7 +86,7 @@ class HouseholdEpisode(SoloEpisode):
         self._played, data = game, game.data
         self._running = RunningGame(data.pddl_domain, data.grammar, data.pddl_problem)
         try:
-            room, goal = _read_beginning(self._running.seen)
+            room, goal = _read_task(self._running.seen)
             first = GameEvent(1, _STAGE, CHANCE, BEGINNING, room)
             super().__init__(NAME, start, goal, steps, first, {GOAL: goal, "steps": steps}, {})
         except BaseException:
@@ -178,7 +178,7 @@ class Household(GameWorld[HouseholdSettings, HouseholdEpisode]):
         return find_official(Path(self._settings.games or "."), self._task)
 
 
-def _read_beginning(seen: Seen) -> tuple[str, str]:
+def _read_task(seen: Seen) -> tuple[str, str]:
     """Return the first observation including the task, and the goal alone."""
     text = _WELCOME.sub("", seen.text)
     found = _TASK.search(text)

@@ -16,7 +16,7 @@ from dqa_simulators.checks import FloatArray, IntArray, sums
 from dqa_simulators.locating.world import ARRIVAL, State
 
 NOWHERE = -1
-"""As a row of `node_country`: no merchant is placed. As a flow: the merchant supports no flow."""
+"""The value of `Placements.rows` without a merchant, and of `Placements.edges` without a flow."""
 
 
 class Placements(NamedTuple):
@@ -90,7 +90,7 @@ def _shared(outgoing: FloatArray, supports: FloatArray) -> FloatArray:
 
 
 def _ratios(state: State, placed: IntArray, power: FloatArray) -> FloatArray:
-    """Return away / total power at the node of each placed merchant."""
+    """Return, at the node of each placed merchant, the share of power from countries abroad."""
     world, k = state.world, len(placed)
     nodes = world.row_node[placed]
     rows, counts = world.rows_of_node.of(nodes)

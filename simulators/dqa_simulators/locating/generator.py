@@ -16,7 +16,7 @@ from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
 from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.scenarios.generation import Difficulty, require
-from dqa_simulators.checks import distances, index, place_of, positions
+from dqa_simulators.checks import distances, index, position_of, positions
 from dqa_simulators.sampling import contains, distinct_keys, heavy_tailed
 
 _REACH = 0.06  # mean length of a route and mean reach of a country, as a share of all nodes
@@ -69,8 +69,8 @@ class LocatingSize:
         most = self.countries * self.nodes
         require(
             self.countries <= self.node_countries <= most,
-            f"{self.countries} countries at {self.nodes} nodes have between {self.countries} (each "
-            f"at its home) and {most} node_countries, not {self.node_countries}.",
+            f"{self.countries} countries and {self.nodes} nodes need between {self.countries} (one "
+            f"per home) and {most} rows of 'node_country', not {self.node_countries}.",
         )
 
     @property
@@ -145,7 +145,10 @@ def build_locating(
 
 @dataclass(frozen=True, slots=True)
 class _World:
-    """The world as arrays: m routes, n nodes (ordered downstream), c countries, r presences."""
+    """The world as arrays: m routes, n nodes (ordered downstream), c countries, r presences.
+
+    A presence is a row of `node_country`: a country has power at a node.
+    """
 
     sources: _Ints  # (m,) position of the first node of each route
     dests: _Ints  # (m,) position of the second node of each route
@@ -274,7 +277,7 @@ def _base_power(rng: np.random.Generator, size: LocatingSize, development: _Floa
 
 
 def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _World:
-    """Append nodes without routes. Each is one country's home; up to 2 others have power there."""
+    """Append nodes without routes, each with a new country and the power of up to 2 old ones."""
     if not count:
         return world
     countries, nodes = len(world.homes), len(world.local_value)
@@ -378,7 +381,7 @@ def steps_to_home(situation: Situation, question: Question) -> NDArray[np.float6
     source, dest = (
         positions(situation, "flow", end, rows, "trade_node") for end in ("source", "dest")
     )
-    home = place_of(question.target["home"], nodes, "trade node")
+    home = position_of(question.target["home"], nodes, "trade node")
     return np.delete(distances([dest], [source], len(nodes), home), home)
 
 

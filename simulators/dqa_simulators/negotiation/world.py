@@ -184,8 +184,8 @@ def compare(
 class Negotiation(GameWorld[NegotiationSettings, NegotiationEpisode]):
     """Negotiations about random pools.
 
-    In a mirrored game, the players swap values and turns. Each player therefore has the advantage
-    of a turn and its values once.
+    In a mirrored game, the players swap values and turns. Luck therefore favours neither player in
+    the two games together.
     """
 
     name = NAME

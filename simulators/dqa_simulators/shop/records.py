@@ -80,7 +80,7 @@ class Goal:
     attributes
         The wanted properties of the product.
     options
-        Pairs of an option's name and the wanted value. If the names are unknown, they are numbers.
+        Pairs of an option's name and the wanted value. A number replaces an unknown name.
     bound
         The maximum price in dollars; `NO_BOUND` for no bound.
     """

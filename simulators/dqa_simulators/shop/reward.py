@@ -6,7 +6,7 @@
              / (number of attributes + number of options + 1)
 
 Similarity ratios come from rapidfuzz. They are rounded to whole numbers from 0 to 100, as in the
-library that WebShop uses. The condition "above 85" therefore means 86 or more.
+library that WebShop uses. A ratio of at least 86 is sufficient.
 """
 
 from __future__ import annotations

@@ -94,7 +94,9 @@ def _values(cards: Cards) -> NDArray[np.int16]:
     by_ranks, by_flush = _tables()
     values: NDArray[np.int16] = by_ranks[_RANK_KEYS[cards // 4].sum(axis=-1)]
     suits = cards % 4
-    suit = np.sort(suits, axis=-1)[..., 3]  # five suited cards of seven include the median
+    suit = np.sort(suits, axis=-1)[
+        ..., 3
+    ]  # with five equal suits, the median of the seven is this suit
     has_flush = (suits == suit[..., None]).sum(axis=-1) >= 5
     flushes, suited = cards[has_flush], suits[has_flush] == suit[has_flush][:, None]
     # Seven cards with a flush contain no full house, so only the flush matters.

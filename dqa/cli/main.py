@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeAlias
 
 import typer
+from typer.exceptions import TyperException
 from typer.main import get_command, get_group
 
 from dqa import plugins
@@ -19,6 +20,7 @@ from dqa.cli.options import documented
 from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import describe_file_error
+from dqa.core.secrets import redact
 
 _SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Ask your data": {
@@ -75,6 +77,8 @@ _RENAMED = {
 }
 """The new names of commands that version 0.4 renamed. Version 0.6 removes the old names."""
 
+_INTERRUPTED = 130
+"""The exit code of Typer for Ctrl-C."""
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,
@@ -216,12 +220,16 @@ def run() -> None:
 def _run_app() -> None:
     """Run the command, then flush its output while errors can still be reported."""
     try:
-        app()
-    except SystemExit as ended:
-        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
-            raise KeyboardInterrupt from None  # Typer turns it into a silent exit
-        sys.stdout.flush()
-        raise
+        code = app(standalone_mode=False)
+    except TyperException as found:
+        error: Any = found  # wrong usage: Typer defines its message and `show` in a private class
+        error.message = redact(error.message)
+        error.show()
+        code = error.exit_code
+    if code == _INTERRUPTED:
+        raise KeyboardInterrupt
+    sys.stdout.flush()
+    sys.exit(code)
 
 
 def _drop_unwritable_output() -> None:
@@ -233,7 +241,6 @@ def _drop_unwritable_output() -> None:
 
 
 def _exit_with(problem: str, code: int) -> NoReturn:
-    from dqa.core.secrets import redact
     from dqa.core.text import visible
 
     typer.echo(f"error: {visible(redact(' '.join(problem.split())))}", err=True)

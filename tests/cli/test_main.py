@@ -89,7 +89,7 @@ def test_a_bug_keeps_its_traceback(
 ) -> None:
     """Only errors of the project's own tree become a line."""
 
-    def broken() -> None:
+    def broken(**_settings: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(main, "app", broken)

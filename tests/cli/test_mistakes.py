@@ -23,6 +23,7 @@ WRONG = {
     "evl": "eval",
     "view runs/x": "now 'dqa report'",
     "eval --nothing": "--nothing",
+    "doctor postgresql://ann:secret@host/shop": "ann:***@host",
     "eval --generate 0": "--generate",
     "eval": "--release DIR",
     "eval --generate 1 --deciders planrug": "Did you mean 'planrag'?",

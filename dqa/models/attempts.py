@@ -29,7 +29,7 @@ class Attempt:
     played
         The requests that a cassette has answered. These replies cost nothing.
     positions
-        For each cassette, the number of answers to each request that the attempt has used.
+        The number of recorded answers that this attempt has used, by cassette and request.
     """
 
     requester: Requester = ()
@@ -42,11 +42,11 @@ class Attempt:
 _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)
 
 time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", default=None)
-"""The lock of a call with a time limit. A reply is used if it acquires the lock in time."""
+"""The lock of a call with a time limit: the reply and the timeout compete for it."""
 
 
 def claim_reply() -> bool:
-    """Return whether the reply of the current call arrived before its time limit."""
+    """Claim the current call for its reply. Return False if the time limit was reached first."""
     limit = time_limit.get()
     return limit is None or limit.acquire(blocking=False)
 
@@ -58,7 +58,7 @@ def current_attempt() -> Attempt:
 
 @contextmanager
 def attempt_by(*names: str) -> Iterator[Attempt]:
-    """Assign all requests to models in this context to a new attempt of a requester.
+    """Start a new attempt of a requester. All model requests in this context belong to it.
 
     Each attempt replays the recorded replies of its requester from the beginning. So a decision
     that is repeated after an outage or in a resumed run reuses its earlier replies.
@@ -69,7 +69,7 @@ def attempt_by(*names: str) -> Iterator[Attempt]:
     Parameters
     ----------
     *names
-        The requester. The names of each decision on a cassette must be different.
+        The requester. Two decisions on one cassette must not have the same names.
     """
     attempt = Attempt(names)
     token = _attempt.set(attempt)

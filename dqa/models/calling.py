@@ -86,16 +86,13 @@ def call_model(
     turn = ModelReply(call.reply() if journal is None else _replayed(journal, call))
     recorder.usage += turn.usage
     if not turn.usage.input_tokens:
-        # The decision's budget must also end with models that count nothing, such as scripted ones.
+        # Scripted models count no tokens. An estimate lets the decision's budget limit them, too.
         recorder.uncounted += Usage(estimate_tokens(messages), estimate_tokens([turn.reply]))
     return turn
 
 
 def _replayed(journal: Journal, call: _Call) -> AIMessage:
-    """Return the reply recorded before a pause, with its faults.
-
-    If there is none, ask the model.
-    """
+    """Return the reply that the journal recorded before a pause; otherwise ask the model."""
     fresh: list[AIMessage] = []
 
     def act() -> dict[str, Any]:
@@ -109,7 +106,7 @@ def _replayed(journal: Journal, call: _Call) -> AIMessage:
     if not fresh:
         for fault in _FAULTS.validate_python(recorded["faults"]):
             call.note(fault)
-        call.spend(call.counted(reply))
+        call.spend(call.usage_of(reply))
     return reply
 
 
@@ -135,7 +132,7 @@ class _Call:
         """Ask until a reply arrives. One span contains all attempts."""
         with call_span(self.chat, self.messages, self.stop or ()) as self.span:
             reply = self._ask_until_reply()
-            self.spend(self.counted(reply))
+            self.spend(self.usage_of(reply))
             reply = self._cut_at_stop(reply)
             note_reply(self.span, reply, ModelReply(reply).usage)
         return reply
@@ -159,13 +156,13 @@ class _Call:
                 fault = self._fault(cause or error, attempt, clock.monotonic() - began)
                 self.note(fault)
                 if fault.wait is None:
-                    raise self._given_up(fault, clock.monotonic() - began) from error
+                    raise self._final_error(fault, clock.monotonic() - began) from error
             if fault.kind is not FaultKind.UNSUPPORTED:
                 clock.sleep(fault.wait)
                 attempt += 1
 
     def _ask(self) -> AIMessage:
-        """Make the request when the limiter allows it."""
+        """Wait until the limiter allows the request, then make it once."""
 
         def invoke() -> AIMessage:
             return self.model.invoke(self.messages, stop=self.stop)
@@ -176,13 +173,13 @@ class _Call:
             else:
                 limit = self.policy.reply_limit
                 reply = ask_once(lambda: _within(self.policy.timeout, invoke), limit)
-            usage = self.counted(reply)
+            usage = self.usage_of(reply)
             settle(usage.input_tokens + usage.output_tokens)
         return reply
 
     def _fault(self, error: Exception, attempt: int, elapsed: float) -> Fault:
         """Return the fault of a failed attempt, with the pause before the next attempt."""
-        if self._leaves_out(error):
+        if self._omit_refused_setting(error):
             return Fault.of(FaultKind.UNSUPPORTED, error, attempt, 0.0)
         kind, wait = diagnose(error), None
         if kind.retryable:
@@ -191,10 +188,10 @@ class _Call:
             wait = self.policy.retry.pause(request, attempt, seconds, elapsed)
         return Fault.of(kind, error, attempt, wait)
 
-    def _leaves_out(self, error: Exception) -> bool:
-        """Omit a setting that the model refuses, unless it was omitted before.
+    def _omit_refused_setting(self, error: Exception) -> bool:
+        """Omit a refused setting from later requests. Return False for other errors.
 
-        A cassette contains the request with all settings, because only the inner model changes.
+        Requests on a cassette still contain the setting, because only the inner model omits it.
         """
         setting = refused_setting(error)
         leave_out = getattr(self.chat, "leave_out", None)  # of `OpenAIChat`
@@ -204,8 +201,8 @@ class _Call:
         leave_out(setting)
         return True
 
-    def _given_up(self, fault: Fault, elapsed: float) -> DqaError:
-        """Return the error for the last fault, and record it on a cassette."""
+    def _final_error(self, fault: Fault, elapsed: float) -> DqaError:
+        """Return the error that ends the call after its last fault, and record it on a cassette."""
         error = fault.kind.to_error(fault.message)
         if fault.kind.retryable:
             times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"
@@ -242,8 +239,8 @@ class _Call:
         if self.policy.budget is not None:
             self.policy.budget.spend(usage)
 
-    def counted(self, reply: AIMessage) -> Usage:
-        """Return the tokens of a reply. If the provider did not count them, return an estimate."""
+    def usage_of(self, reply: AIMessage) -> Usage:
+        """Return the usage of a reply, with estimated tokens if the provider did not count them."""
         usage = ModelReply(reply).usage
         if not usage.uncounted or isinstance(self.chat, ProgramModel):
             return usage

@@ -89,7 +89,7 @@ class _Request:
 
     @property
     def key(self) -> _Key:
-        """The requester without secrets, and the hash."""
+        """The key of the answers: the requester without secrets, and the hash of the request."""
         return tuple(map(redact, current_attempt().requester)), self.hash
 
 
@@ -144,7 +144,7 @@ class Cassette:
                 if cassette._answers and not resume:
                     raise UsageError(f"--record {path} already exists: choose a new file.")
                 cassette._check_models(models)
-                os.truncate(path, read)  # without an incomplete last line
+                os.truncate(path, read)  # removes an incomplete last line
             cassette._file = open_to_add(path, new=is_new)
         except OSError as error:
             raise UsageError(f"--record: {problem_of_path(path, error, writing=True)}.") from error
@@ -176,7 +176,7 @@ class Cassette:
 
     @property
     def replays(self) -> bool:
-        """Whether the cassette only replays, so that no model is asked."""
+        """Whether the cassette only replays recorded replies and never asks a model."""
         return self._file is None
 
     def find(self, request: _Request) -> _Answer | None:
@@ -211,7 +211,7 @@ class Cassette:
         with self._lock:
             answers, position = self._answers[key], attempt.positions[self][key]
             if position < len(answers) and "failure" not in answers[position]:
-                position = len(answers)  # another attempt of the same requester was faster
+                position = len(answers)  # another attempt has recorded this answer already
             self._put(key, position, answer)
             attempt.positions[self][key] = position + 1
             for name, message in request.messages:
@@ -232,7 +232,10 @@ class Cassette:
         """Store an answer. The reply of a later attempt replaces a failure."""
         answers = self._answers[key]
         if not 0 <= position <= len(answers):
-            raise ValueError(f"The position {position} is not {len(answers)} or less.")
+            raise ValueError(
+                f"This answer has position {position}, but only {len(answers)} answers to the same "
+                "request precede it."
+            )
         answers[position : position + 1] = [answer]
 
     def _missing(self, request: _Request) -> str:
@@ -262,7 +265,7 @@ class Cassette:
             ) from error
 
     def _read(self) -> int:
-        """Read the file. Return the number of bytes without an incomplete last line."""
+        """Read the file. Return the number of bytes of its complete lines."""
         read = 0
         for number, line in enumerate(whole_lines(self.path), start=1):
             read += len(line)
@@ -391,7 +394,7 @@ def _unbound(model: object) -> tuple[object, dict[str, Any]]:
 def record_failure(
     model: object, messages: Sequence[BaseMessage], stop: list[str] | None, words: str
 ) -> None:
-    """Record that a request failed after all retries, if the model is recorded."""
+    """Record on the cassette of a model, if any, that a request failed after all retries."""
     model, settings = _unbound(model)
     if isinstance(model, RecordedModel):
         request = model.request(messages, stop, settings)
@@ -399,7 +402,7 @@ def record_failure(
 
 
 def _shown(message: BaseMessage) -> dict[str, Any]:
-    """Return the part of a message that a model receives, equal in all versions of LangChain."""
+    """Return the fields of a message that a model receives, without LangChain's own fields."""
     found = {name: getattr(message, name, None) for name in _SHOWN_NAMES}
     named = {name: value for name, value in found.items() if value}
     return {"role": message.type, "content": message.content, **named}
@@ -412,7 +415,7 @@ def _hash(text: str) -> str:
 def _stored(reply: AIMessage) -> dict[str, Any]:
     stored: dict[str, Any] = redacted(message_to_dict(reply))
     if str(stored["data"].get("id")).startswith("lc_"):
-        stored["data"]["id"] = None  # LangChain creates another id in every run
+        stored["data"]["id"] = None  # LangChain creates a new id in every run
     return stored
 
 

@@ -183,9 +183,9 @@ _BY_WORDS: Sequence[tuple[FaultKind, set[int], re.Pattern[str]]] = (
     (FaultKind.TOO_LONG, {200, 400, 422}, _TOO_LONG),
     (FaultKind.UNKNOWN_MODEL, {404}, _UNKNOWN_MODEL),
 )
-"""Patterns of messages, for errors with these statuses. `ServedError` has the status 200."""
+"""Kinds of faults by HTTP status and pattern of the message. `ServedError` has status 200."""
 _LATER = _pattern(r"\b(?:retry|try again) (?:in|after)\b|retryDelay|per (?:minute|day)")
-"""The pattern of a message about a later retry. Such a message never means an exhausted quota."""
+"""A message that recommends a later retry is about a rate limit, not an exhausted quota."""
 _BY_STATUS = {
     **dict.fromkeys((200, 409, 425), FaultKind.SERVER),
     **dict.fromkeys((401, 403), FaultKind.KEY),
@@ -201,7 +201,7 @@ _BY_NAME = (
     ({"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}, FaultKind.TIMEOUT),
     ({"APIConnectionError", "ConnectionError", "TransportError"}, FaultKind.CONNECTION),
     ({"IncompleteRead"}, FaultKind.CONNECTION),
-    ({"APIError"}, FaultKind.SERVER),  # of OpenAI's package: an error event of a stream
+    ({"APIError"}, FaultKind.SERVER),  # OpenAI's package raises it for an error event in a stream
 )
 _MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
 _DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")
@@ -259,29 +259,29 @@ def _status(error: BaseException) -> int | None:
 
 
 _EVENTS = re.compile(r"(?:^|: ['\"]?)(?:data|event): ?\S")
-"""The pattern of a stream of events instead of a reply, also quoted in an error message."""
+"""Matches a stream of server-sent events, or an error message that quotes one."""
 _ONLY_STREAMS = _pattern(
     r"(?:only|must|requires?|enable|non)\b.{0,40}\bstream",
     r"\bstream\w*\b.{0,40}\b(?:only|required|must)",
 )
-_DISPENSABLE = ("stop", "temperature", "stream_options")
+_OPTIONAL = ("stop", "temperature", "stream_options")
 _REFUSED = _pattern(
     r"unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|does not support",
     r"not (?:supported|permitted|allowed)",
 )
 _NAMED = re.compile(
     r"['\"`]({0})['\"`]|\b(?:argument|parameter|field|key|model)\b[^.:]*:\s*({0})\b"
-    r"|^\W*({0})\b".format("|".join(_DISPENSABLE)),
+    r"|^\W*({0})\b".format("|".join(_OPTIONAL)),
     re.IGNORECASE,
 )
-"""The pattern of a setting's name in quotes, after a colon, or as the first word."""
+"""Matches a setting's name that is quoted, follows a colon or begins the message."""
 
 
 def refused_setting(error: Exception) -> str | None:
     """Return the optional setting that a model refuses; None for other errors.
 
-    Optional settings are ``stop`` (replies are also cut at stop sequences here), ``temperature``
-    and ``stream``, which means that the server can only stream.
+    The setting ``stop`` is optional, because `dqa.models.calling` cuts replies, too. The result
+    ``stream`` means that the server accepts only requests for streams.
     """
     words = str(error)
     body = words if isinstance(error, MalformedReplyError) else getattr(error, "doc", "")
@@ -292,7 +292,7 @@ def refused_setting(error: Exception) -> str | None:
     if _ONLY_STREAMS.search(words):
         return "stream"
     named = getattr(error, "param", None)
-    if named in _DISPENSABLE and _code(error) in {"unsupported_parameter", "unsupported_value"}:
+    if named in _OPTIONAL and _code(error) in {"unsupported_parameter", "unsupported_value"}:
         return str(named)
     found = _NAMED.search(words) if _REFUSED.search(words) else None
     return found[found.lastindex or 0] if found else None

@@ -21,7 +21,7 @@ _PROVIDERS: Mapping[str, str] = {
     "mistral": "mistral_ai",
     "xai": "x_ai",
 }
-"""The names of providers in the conventions, if LangChain uses other names."""
+"""Maps LangChain's provider names to the conventions' names, where the two differ."""
 _ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant"}
 
 

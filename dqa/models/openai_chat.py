@@ -24,13 +24,13 @@ from dqa.models.replies import is_count, reasoning_text
 
 if TYPE_CHECKING:
     import httpx2 as httpx
-else:  # or httpx, whichever the installed client is made of
+else:  # OpenAI's client uses httpx2 or httpx, depending on its version
     httpx = import_module(openai.DefaultHttpxClient.__base__.__module__.partition(".")[0])
 
 _SILENCE = 600.0
 """The default timeout of OpenAI's client in seconds."""
-_EVENTS = 16
-"""The maximum ratio between the size of a stream of events and the size of its reply."""
+_STREAM_FACTOR = 16
+"""A stream of events may have this many times the maximum size of a reply."""
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 _COUNTS = ("prompt_tokens", "completion_tokens")
 
@@ -45,7 +45,7 @@ class OpenAIChat(ChatOpenAI):
     reply_limit: int = Field(default=REPLY_LIMIT, exclude=True)
     """The maximum size of a reply in bytes."""
 
-    _left_out: frozenset[str] = PrivateAttr(default=frozenset())  # replaced, never changed
+    _omitted: frozenset[str] = PrivateAttr(default=frozenset())  # replaced, never changed
 
     @model_validator(mode="before")
     @classmethod
@@ -62,11 +62,11 @@ class OpenAIChat(ChatOpenAI):
         return {"http_socket_options": (), **fields, **own}
 
     def leave_out(self, setting: str) -> None:
-        """Omit a setting in all later requests. For ``stream``, use streams instead."""
+        """Omit a setting in all later requests. The setting ``stream`` turns streaming on."""
         if setting == "stream":
             self.streaming = self.stream_usage = True
         else:
-            self._left_out |= {setting}
+            self._omitted |= {setting}
 
     def _get_request_payload(
         self,
@@ -76,11 +76,11 @@ class OpenAIChat(ChatOpenAI):
         **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> dict[str, Any]:
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
-        for name in self._left_out & payload.keys():
+        for name in self._omitted & payload.keys():
             del payload[name]
         if "messages" in payload:
-            # OpenAI's client examines each value of a request except `extra_body`, which takes more
-            # than half of a call's CPU time.
+            # OpenAI's client examines all values except `extra_body`. This examination would take
+            # more than half of a call's CPU time.
             body = {name: payload[name] for name in ("messages", "tools") if name in payload}
             payload |= {"messages": [], "extra_body": body | (payload.get("extra_body") or {})}
             payload.pop("tools", None)
@@ -132,7 +132,7 @@ class OpenAIChat(ChatOpenAI):
         for chunk in super()._stream(*args, **kwargs):
             about = chunk.generation_info or {}
             if finished:
-                about.pop("finish_reason", None)  # LangChain would join the two
+                about.pop("finish_reason", None)  # LangChain would join both reasons
             finished = finished or bool(about.get("finish_reason"))
             yield chunk
         if not finished:
@@ -144,7 +144,7 @@ def _body(response: object) -> dict[str, Any]:
     if isinstance(response, str):
         if response.lstrip()[:1] != "{":
             raise MalformedReplyError(f"The server's answer is not JSON: {response[:200]}")
-        response = json.loads(response)  # the content type was a text
+        response = json.loads(response)  # the server declared JSON as plain text
     body = response if isinstance(response, dict) else response.model_dump(warnings=False)  # type: ignore[attr-defined]
     if body.get("error"):
         raise ServedError(body["error"])
@@ -168,7 +168,7 @@ def _function(call: Mapping[str, Any]) -> dict[str, Any]:
     function = call["function"]
     arguments = function.get("arguments") or "{}"
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    is_object = text.lstrip().startswith("{")  # or LangChain reports that it is not JSON
+    is_object = text.lstrip().startswith("{")  # LangChain itself reports invalid JSON
     return {**function, "arguments": text if is_object else f"{text} (not an object)"}
 
 
@@ -214,7 +214,7 @@ def _bound(most: int, seconds: float, response: httpx.Response) -> None:
         raise MalformedReplyError(f"The server's answer is compressed as '{packed[:40]}'.")
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     stream: Any = response.stream
-    response.stream = _Bounded(stream, most * (_EVENTS if is_stream else 1), seconds)
+    response.stream = _Bounded(stream, most * (_STREAM_FACTOR if is_stream else 1), seconds)
 
 
 class _Bounded(httpx.SyncByteStream):

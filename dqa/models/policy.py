@@ -89,7 +89,7 @@ class Limiter:
     def place(self, tokens: int) -> Iterator[Callable[[int], None]]:
         """Wait until a call may start.
 
-        Yield a function to which the caller passes the true number of tokens.
+        Yield a function. After the call, the caller passes the true number of tokens to it.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Budget:
     prices
         The prices of tokens.
     spent
-        Returns the usage of earlier parts of the run and of other processes.
+        Returns the usage of the run before this process, and in other processes.
 
     Raises
     ------

@@ -28,7 +28,7 @@ _PROBE_SECONDS = (2.0, 10.0)
 
 
 def is_scripted(name: str) -> bool:
-    """Return whether one of the names in `name` (joined by ``+``) is a scripted model."""
+    """Return whether a name, or one of several names joined by ``+``, is a scripted model."""
     return any(part.split(":", 1)[0] == SCRIPTED for part in name.split(" + "))
 
 
@@ -115,7 +115,9 @@ def chat_model(
     is_program = provider == SCRIPTED
     if is_program and (connection.base_url is not None or connection.parameters):
         names = ", ".join([*connection.parameters, *(["--base-url"] * bool(connection.base_url))])
-        raise UsageError(f"'{name}' is scripted, without server and parameters: omit {names}.")
+        raise UsageError(
+            f"'{name}' is a scripted model, which has no server and no parameters: omit {names}."
+        )
     drawn = {"temperature": temperature, "seed": seed} if temperature else {"temperature": 0}
     most = {} if connection.reply_tokens is None else {"max_tokens": connection.reply_tokens}
     own = {"seed": seed} if is_program else {**drawn, **most, **connection.parameters}
@@ -141,7 +143,7 @@ def passed_model(name: str, model: BaseChatModel, connection: Connection) -> Bas
 def _recorded(
     name: str, create: Callable[[], BaseChatModel], connection: Connection, own: dict[str, Any]
 ) -> BaseChatModel:
-    """Return a model. If there is a cassette, it records or replays the model."""
+    """Return a model from `create`, recorded or replayed by the cassette of the connection."""
     cassette = connection.cassette
     if cassette is None:
         return create()
@@ -160,7 +162,7 @@ def _recorded(
 def _provider_model(
     provider: str, model: str, connection: Connection, own: Mapping[str, Any]
 ) -> BaseChatModel:
-    """Return the chat model of a provider's package; `own` are the parameters of its requests."""
+    """Return the chat model of a provider's package. Its requests have the parameters `own`."""
     shared: dict[str, Any] = {"max_retries": 0, "timeout": connection.timeout, **own}
     if connection.base_url is not None:
         shared["base_url"] = connection.base_url
@@ -187,7 +189,7 @@ def _provider_model(
     if connection.base_url is not None:
         shared["api_key"] = key or "none"
         if connection.reply_tokens is not None:
-            # LangChain sends OpenAI's new name of this setting, which some servers ignore.
+            # LangChain sends `max_completion_tokens`, which some servers ignore.
             most = {"max_tokens": connection.reply_tokens}
             shared["extra_body"] = most | shared.get("extra_body", {})
     elif not key:
@@ -227,7 +229,7 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
 
     timeout = openai.Timeout(_PROBE_SECONDS[0], connect=_PROBE_SECONDS[1])
     try:
-        # The client of the model has the proxies and certificates of its requests.
+        # The model's own client uses the same proxies and certificates as later requests.
         client.with_options(timeout=timeout, max_retries=0).get("", cast_to=object)
     except openai.APIConnectionError as error:
         problem = unreached(error)
@@ -237,4 +239,4 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
                 f"{problem}. No question was asked."
             ) from error
     except (openai.OpenAIError, MalformedReplyError, RecursionError, ValueError):
-        return  # There is a server.
+        return  # A server answered, even if it refused this request.

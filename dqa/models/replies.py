@@ -34,10 +34,10 @@ _WITHHELD = frozenset(
         *("prohibited_content", "spii", "sensitive", "guardrail_intervened"),
     }
 )
-"""Finish reasons of providers, in lower case. An unknown reason is a fault of the provider."""
+"""Finish reasons of replies that the provider withheld, in lower case."""
 
 _REFUSED = "refused_request"
-"""Marks the reply that represents the refusal of a request by a content filter."""
+"""The metadata key of a reply that stands for a request refused by a content filter."""
 _MOST_TOKENS = 1_000_000_000
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)

@@ -67,9 +67,9 @@ class Wording(Responder, Protocol):
     def word(
         self, messages: Sequence[BaseMessage], tools: Sequence[str], move: Step | Answer
     ) -> tuple[AIMessage, bool]:
-        """Return the reply for a move, and whether it contains the statement or the decision.
+        """Return the reply for a step or decision of a script, and whether the reply is complete.
 
-        If the model must plan first, the reply contains only the plan.
+        If the method requires a plan first, the reply contains only the plan, and is incomplete.
         """
 
 
@@ -92,7 +92,7 @@ class ProgramModel(ToolModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> ChatResult:
-        del stop, run_manager  # replies of scripts need no stop sequences
+        del stop, run_manager  # scripts need no stop sequences
         tools = [tool["function"]["name"] for tool in kwargs.get("tools", ())]
         reply = self._reply(messages, tools)
         return ChatResult(generations=[ChatGeneration(message=reply)])

@@ -9,17 +9,16 @@ from typing import Any
 
 
 def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[str, float]:
-    """Return the figure that follows each action in a row, scaled from 0 to 1.
+    """Return a number for each action, read from the rows and scaled to the range from 0 to 1.
 
     Parameters
     ----------
     actions
         The actions.
     rows
-        One row per line, as a JSON array. The first row that contains the action is used.
+        One row per line, as a JSON array. Only the first row with the action is read.
     number
-        The index of the figure among the numbers after the action: 0 for the first, -1 for the
-        last.
+        Which of the numbers after the action to use: 0 for the first, -1 for the last.
     """
     figures = dict.fromkeys(actions, 0.0)
     seen: set[str] = set()
@@ -37,7 +36,7 @@ def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[st
 
 
 def draw_figures(request: Mapping[str, Any], actions: Sequence[str]) -> Mapping[str, float]:
-    """Draw a figure for each action. The prompt and the seed determine the draw."""
+    """Draw a number from 0 to 1 for each action. The prompt and the seed determine the draw."""
     digests = {
         one: hashlib.sha256(f"{request['seed']}\n{one}\n{request['prompt']}".encode()).digest()
         for one in actions
@@ -48,8 +47,8 @@ def draw_figures(request: Mapping[str, Any], actions: Sequence[str]) -> Mapping[
 def _rows(text: str) -> Iterator[list[object]]:
     """Yield each line of a text as a JSON array, or as an empty list if it is not a JSON array."""
     for line in text.split("\n"):
-        row = line.lstrip("> ")  # the mark of a quoted text
+        row = line.lstrip("> ")  # removes quotation marks of Markdown
         try:
             yield json.loads(row) if row.startswith("[") else []
         except ValueError:
-            continue  # the end of a row that was cut
+            continue  # a limit cut this row

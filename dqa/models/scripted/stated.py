@@ -33,9 +33,9 @@ _NOTHING = Answer("There is no candidate.", "none")
 def analyst(task: Task, seed: int) -> Script:
     """List the candidates, read the context, query the outcomes, and choose the best candidate.
 
-    If decisions may be simulated, the script compares the candidates by simulation. If no further
-    statement is allowed before the outcomes, it chooses the first candidate. If the scenario has no
-    statement for the outcomes, it queries the heuristics and takes the majority.
+    With simulations, the script compares the candidates by simulation instead. Without a statement
+    for the outcomes, it queries the heuristics and takes the majority. If the limit of statements
+    is reached before the outcomes are known, it chooses the first candidate.
     """
     del seed
     scenario, question = plugins.scenario_of(task.question), task.question
@@ -47,7 +47,7 @@ def analyst(task: Task, seed: int) -> Script:
     unit, outcomes = scenario.unit, scenario.outcome_queries.get(kind)
     rules = [one for one in scenario.heuristics if kind in one.statements]
     if rules and outcomes is None and not task.simulates:
-        return (yield from _ask_rules(scenario, kind, rules, task))
+        return (yield from _query_heuristics(scenario, kind, rules, task))
     seen = yield Step("First I need the candidates.", _listing(scenario, kind, question), _PLAN)
     cells = [row[0] for row in seen.rows]
     listed = scenario.candidates_by(lambda *_: cells, question.target)
@@ -75,8 +75,12 @@ def analyst(task: Task, seed: int) -> Script:
     return Answer(f"{chosen} leads to the best {unit}, {values[chosen]:.6g}.", chosen)
 
 
-def _ask_rules(scenario: Scenario, kind: Kind, rules: list[Heuristic], task: Task) -> Script:
-    """Query one or three heuristics of the scenario, or all if there is a plan."""
+def _query_heuristics(scenario: Scenario, kind: Kind, rules: list[Heuristic], task: Task) -> Script:
+    """Query heuristics, and choose the candidate that most of them return.
+
+    A method that plans queries all heuristics; other methods query three, or one if only one
+    statement is allowed.
+    """
     count = 1 if task.once else len(rules) if task.plans else 3
     plan = numbered(["Ask one heuristic after another.", "Choose what most of them say."])
     votes: Counter[str] = Counter()
@@ -115,9 +119,12 @@ def _missing(scenario: Scenario, stem: str, kind: Kind) -> UsageError:
 
 
 def _figure(row: Sequence[Cell]) -> float:
-    """Return the outcome in a row, with the digits that do not depend on the order of summation."""
+    """Return the outcome in a row, rounded to 10 digits.
+
+    Further digits of a sum depend on the order of its rows.
+    """
     with suppress(IndexError, TypeError, ValueError):
-        figure = float(f"{float(row[1]):.10g}")  # type: ignore[arg-type]  # or a TypeError
+        figure = float(f"{float(row[1]):.10g}")  # type: ignore[arg-type]  # raises TypeError
         if not math.isnan(figure):
             return figure
     raise UsageError(

@@ -97,8 +97,8 @@ def next_move(
     observed
         The results of its statements so far.
     closing
-        Whether no further statement is allowed. If the script needs a further statement, it does
-        not decide.
+        Whether no further statement is allowed. If the script needs another statement, the
+        decision is "none".
     """
     seen = list(observed)
     if closing and seen:

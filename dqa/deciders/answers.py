@@ -40,14 +40,14 @@ _WORD = re.compile(
     r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?%)?)"
     r"|[^\W\d_]+"
 )
-_JOINT = re.compile(r"[\s\-_.'\u2019/&()\[\]]*")
-"""The signs between the words of a name, which answers may replace."""
+_SEPARATORS = re.compile(r"[\s\-_.'\u2019/&()\[\]]*")
+"""The signs between the words of a name. An answer may use other signs, or none."""
 _LABEL = re.compile(
     r"(?:\A|[\n.!?;,{<])[ \t>*_#\"'`~({<-]{0,20}(?:(?:my|our|the)[ ])?(?:final[ _])?"
     r"(?:answer|decision|choice)(?![^\W_])[ \t*_\"'`)]{0,20}(?:[:=>\n]|is\b)",
     re.IGNORECASE,
 )
-_TURNING_DOWN = re.compile(
+_REJECTION = re.compile(
     r"[?]|n[\u2019']t\b|\b(?:not?|none|nobody|never|neither|nor|cannot|without|except|unless|whether"
     r"|but|against|than|instead|away|out|avoid\w*|reject\w*|refus\w*|dismiss\w*|bad|poor|wrong"
     r"|wors[et]\w*|mistake|alternative|nicht|kein\w*|ohne)\b",
@@ -75,7 +75,7 @@ def choice_of(
     Raises
     ------
     InvalidAnswerError
-        It names none of the candidates, or several; the message tells the model what to write.
+        The answer names no candidate or several. The message tells the model what to write.
     """
     if isinstance(candidates, Choices):
         candidates = candidates.candidates
@@ -110,7 +110,7 @@ def read_answer(
     Raises
     ------
     InvalidAnswerError
-        It names none of the candidates, or several; the message tells the model what to write.
+        The answer names no candidate or several. The message tells the model what to write.
     """
     stripped = answer.strip()
     names, verbatim = _names_of(tuple(candidates))
@@ -121,16 +121,16 @@ def read_answer(
     text = text if label is None else text[label.end() :]
     called = frozenset(_words(" ".join(nouns))) | {"id"}
     if form:
-        # Unchanged: the words in place of the dots are not normalised.
+        # The model's own words in a free form must not be normalised.
         raw = stripped if (begins := _LABEL.search(stripped)) is None else stripped[begins.end() :]
         written, around = _find_in_form(raw, form)
         others, rest = _named_in(around, names, called)
-        if len(written) == 1 and not others and not _TURNING_DOWN.search(rest):
+        if len(written) == 1 and not others and not _REJECTION.search(rest):
             return written[0]
         if written:
             raise _invalid(stripped, (*written, *others), candidates, nouns[0], form)
     named, rest = _named_in(text, names, called)
-    sure = not _TURNING_DOWN.search(rest)
+    sure = not _REJECTION.search(rest)
     meant = [one for one in named if not _is_number(one) or _gives_id(text, called)]
     if meant and sure and (len(named) == 1 or equally_good):
         return meant[0]
@@ -138,10 +138,10 @@ def read_answer(
 
 
 def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
-    """Return the parts of a text that have a free form, spelled like the form, and the other text.
+    """Return the passages of a text that have a free form, and the rest of the text.
 
-    Case and spaces around the signs of the form are ignored. If the form has no end mark, it
-    extends to the end of the line.
+    The passages are spelled like the form, although case and spaces around its signs are ignored.
+    A form without an end mark extends to the end of the line.
     """
     written: dict[str, None] = {}
     for one in forms_of(form):
@@ -159,7 +159,7 @@ def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
 
 @lru_cache(maxsize=8)
 def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, Candidate]]:
-    """Return the candidates by the words of their names (also joined to one word), and by name."""
+    """Return the candidates by the words of a name (separate or joined), and by the whole name."""
     names: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
     for candidate in candidates:
         words = _words(str(candidate))
@@ -169,7 +169,7 @@ def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, C
 
 
 def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Candidate, ...], str]:
-    """Return the candidates in a text without repetition, and the text without their names."""
+    """Return the different candidates that a text names, and the text without their names."""
     found = list(_WORD.finditer(text))
     words = [_folded(word) for word in found]
     longest = max(map(len, names), default=0)
@@ -196,7 +196,7 @@ def _is_whole(
     """Return whether words form a whole name, not a part of a longer name (``12`` in ``B12``)."""
     name = found[begin:after]
     gaps = [text[one.end() : other.start()] for one, other in pairwise(name)]
-    if not all(map(_JOINT.fullmatch, gaps)):
+    if not all(map(_SEPARATORS.fullmatch, gaps)):
         return False
     if (
         begin
@@ -248,7 +248,7 @@ def _folded(match: re.Match[str]) -> str:
 def _invalid(
     said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], noun: str, form: str
 ) -> InvalidAnswerError:
-    """Return the error that names the problem, and the possible answers or the most similar."""
+    """Return the error for an unusable answer, with the possible or the most similar answers."""
     quoted, count = shortened(said, _SHOWN), len(candidates)
     is_large, is_short = count > MOST_COMPARED, count <= _LISTED
     folded = {} if is_large else {str(one).casefold(): str(one) for one in candidates}

@@ -183,7 +183,7 @@ class DeciderFactory:
         return setting_infos(self.settings, {option: name for name, option in shown.items()})
 
     def _fields(self) -> Mapping[str, str]:
-        """Return the field of each option. Later options have priority over earlier options."""
+        """Return the field that each option sets. The decider's own options follow the family's."""
         if self.settings is None:
             return {}
         fields = [name for name in self.settings.model_fields if name not in self.fixed]
@@ -193,7 +193,7 @@ class DeciderFactory:
         }
 
     def _own(self, of_scenario: Mapping[str, str], settings: Settings) -> BaseModel:
-        """Return the settings: the user's values, then the scenario's, then the defaults."""
+        """Return the settings. The user's values override the scenario's, and both the defaults."""
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' does not accept the settings {own!r}.")

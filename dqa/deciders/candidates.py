@@ -24,8 +24,8 @@ def nouns_of(question: Question) -> tuple[str, ...]:
 def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     """Return the recorded outcomes of a question; None if there are none.
 
-    If the outcomes of a scenario come from a query, the scenario defines the baseline. Otherwise
-    the baseline is 0 if a larger outcome is better. It is unknown if a smaller outcome is better.
+    Their baseline is the outcome without a decision. A scenario with a query for outcomes defines
+    the baseline. Otherwise, it is 0 if a larger outcome is better, and unknown if a smaller one is.
     """
     if truth.outcomes is None or question.candidates is None:
         return None

@@ -128,7 +128,7 @@ def _compared(
     question: Question, choices: Choices, tables: tuple[str, ...], method: str
 ) -> tuple[Candidate, ...]:
     """Return the actions to compare: a short list as a whole, otherwise the actions in the rows."""
-    if choices.total <= _FEW:  # one of them may be "none", which no row names
+    if choices.total <= _FEW:  # no row names the candidate "none"
         return choices.candidates
     found = find_named_actions(choices, tables)
     if choices.is_large and not found:
@@ -213,11 +213,11 @@ def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
 
 
 _NEARLY_ALL = 0.9
-"""A column lists actions if at least this share of its cells are actions."""
+"""The minimum share of actions in a column that lists actions."""
 _HALF = 0.5
-"""If some column lists actions, actions in columns above this share are used too."""
+"""The share that actions must exceed in other columns whose actions are used, too."""
 _FEWEST = 2
-"""The fewest actions in a list of actions. One action leaves nothing to compare."""
+"""The minimum number of different actions in a column that lists actions."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")
 
 _Key: TypeAlias = Decimal | str
@@ -226,15 +226,14 @@ _Key: TypeAlias = Decimal | str
 def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candidate, ...]:
     """Return the actions that rows name; no action if no column lists actions.
 
-    Columns with the same name list actions if nearly all of their cells are actions, at least two
-    of them different. So a quantity that equals an id by chance is ignored. If some column lists
-    actions, the actions in every column that consists mostly of actions are returned too. The
-    method could not choose an omitted action, while an additional action costs only one more
-    comparison.
+    A column lists actions if nearly all of its cells are actions, and at least two are different.
+    So a quantity that equals an id by chance is ignored. Columns with the same name are one column.
 
-    Of a very long list of actions, nearly every number is an action, and names that differ only by
-    case are different names. Then only the first column of each table that lists actions is used,
-    in the order of its rows.
+    If some column lists actions, the actions in columns with mostly actions are returned, too. An
+    additional action costs only one more comparison, but the method cannot choose an omitted one.
+
+    A very long list of actions contains nearly every number. Therefore, only one column of each
+    table is used: the first that lists actions. The actions then have the order of its rows.
 
     Parameters
     ----------

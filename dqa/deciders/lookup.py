@@ -45,7 +45,7 @@ _NAME = 100
 class _NamedArguments(Arguments):
     """Name one table, node label or relationship type."""
 
-    name: Text = Argument(description="a table, or of a graph a label or relationship type")
+    name: Text = Argument(description="a table, or in a graph a node label or relationship type")
 
 
 class _WordsArguments(Arguments):
@@ -109,7 +109,7 @@ def lookup_tools(
 
 
 def _unknown(schema: DatabaseSchema, tool: str, name: str) -> Evidence:
-    """Return the evidence of a name that the schema lacks, with the most similar name."""
+    """Return the error for an unknown name as evidence, with the most similar known name."""
     near = closest(name, (part.name for part in schema.parts))
     problem = f"Error: there is no {kind_of_parts(schema)} '{shortened(name, _NAME)}'.{near}"
     text = f"{problem} {FIND} finds columns by words."

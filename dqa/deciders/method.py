@@ -299,7 +299,7 @@ class MethodDecider(Decider, Generic[_Task]):
         return None
 
     def _decide_out_of_budget(self, task: _Task | None, asking: Asking) -> Decision:
-        """Return the decision of one last reply, if the rest of the budget allows a reply."""
+        """Return the decision after the budget is spent. Ask for one last reply if possible."""
         recorder = asking.recorder
         if recorder.ended_by is None:
             recorder.close_by_budget()
@@ -311,7 +311,7 @@ class MethodDecider(Decider, Generic[_Task]):
                 if may_ask:
                     chosen = self.choose_at_once(task, replace(asking, tries=1))
             except UnparsableReplyError:
-                pass  # the recorder contains the problem
+                pass  # the recorder has the problem of the reply
             except EXPECTED_FAILURES as failure:
                 return recorder.failed(failure)
             chosen = chosen or self.last_choice(task, recorder)

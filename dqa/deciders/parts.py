@@ -1,4 +1,4 @@
-"""Find, describe and sample tables, node labels and relationship types by name."""
+"""Find, describe and sample parts of a schema: tables, node labels and relationship types."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from dqa.core.schema import (
 from dqa.core.text import shortened, visible
 
 MOST_COLUMNS = 200
-"""The maximum number of columns of a part in a description and in a sample."""
+"""The maximum number of columns in the description or the sample of a part."""
 _MOST_NEIGHBOURS = 20
-"""The maximum number of tables that refer to a table, or types of a label, in a description."""
+"""The maximum number of neighbours of a part in its description."""
 _COMMENT = 200
 
 
@@ -38,7 +38,7 @@ def kind_of_parts(schema: DatabaseSchema) -> str:
 
 
 def find_parts(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
-    """Return the parts with a name. A relationship type between several labels is several parts.
+    """Return the parts with a name. A relationship type has one part for each pair of labels.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def find_parts(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
 
 
 def describe_parts(schema: DatabaseSchema, parts: Sequence[Part]) -> tuple[str, ...]:
-    """Return one line per part, with its first 200 columns."""
+    """Return a line for each part, with its first 200 columns."""
     return tuple(schema.describe(narrow_part(part)) for part in parts[:_MOST_NEIGHBOURS])
 
 
@@ -94,7 +94,7 @@ def describe_field(schema: DatabaseSchema, part: Part, field: Field) -> str:
 
 
 def narrow_part(part: Part) -> Part:
-    """Return a part with its first 200 columns. `omitted` is the number of omitted columns."""
+    """Return a part with its first 200 columns and the number of omitted columns."""
     omitted = max(len(part.fields) - MOST_COLUMNS, 0)
     return replace_fields(part, part.fields[:MOST_COLUMNS], omitted=omitted) if omitted else part
 
@@ -134,7 +134,7 @@ _SAMPLED = re.compile(
 
 
 _NAMED = 8
-"""The maximum number of names in a warning's text. The event of the warning contains all."""
+"""The maximum number of names in the text of a warning. Its event contains all names."""
 
 
 def warning_of(shown: FittedSchema) -> WarningEvent | None:
@@ -142,17 +142,18 @@ def warning_of(shown: FittedSchema) -> WarningEvent | None:
     left, briefly = len(shown.left_out), shown.shortened
     if shown.is_whole:
         return None
-    parts = [f"{shown.total - left - briefly:,} are described in full"]
+    parts = [f"It describes {shown.total - left - briefly:,} of them in full."]
     if briefly:
-        parts.append(f"{briefly:,} are described by keys, joins and comments only")
+        parts.append(f"It describes {briefly:,} by keys, joins and comments only.")
     if left:
         names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
-        named = "only their names" if shown.named == left else f"only the names of {shown.named:,}"
-        parts.append(f"of the other {left:,}, the model sees {named} ({names})")
+        parts.append(
+            f"It does not describe {left:,} ({names}), and names {shown.named:,} of these."
+        )
     return WarningEvent(
         about="schema",
-        text=f"The schema is too long for the prompt: of {shown.total:,} tables or labels, "
-        f"{'; '.join(parts)}. Select the relevant tables (--tables, or the field 'tables' of a "
+        text=f"The prompt has no room for all {shown.total:,} tables or labels of the schema. "
+        f"{' '.join(parts)} Select the relevant tables (--tables, or the field 'tables' of a "
         "--policy), or increase --schema-tokens.",
         considered=shown.total - left,
         total=shown.total,

@@ -51,11 +51,12 @@ def read_object(text: str, *names: str) -> Mapping[str, Any]:
 def read_action(
     said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
 ) -> Candidate:
-    """Return the action that a decision names. Case and surrounding spaces and signs are ignored.
+    """Return the action that a decision names.
 
-    A label such as "Action 2." before a name is ignored. The label alone means the action with that
-    number in the list. If another action has this number as its name, the decision is ambiguous. A
-    number without a label is an action's name if possible, and otherwise its number in the list.
+    Case, surrounding signs and a label such as "Action 2." before a name are ignored. A label
+    without a name means the action with this number in the list. If the name of another action is
+    this number, the decision is ambiguous. A number without a label means the action with this
+    name; if no action has this name, it means the action with this number in the list.
     `dqa.deciders.answers.read_answer` reads all other decisions.
 
     Raises
@@ -68,7 +69,7 @@ def read_action(
     similar = similar or [one for one in actions if tighten(one) == tight]
     if len(similar) == 1:
         return similar[0]
-    if fits_form(said.strip(), form):  # with any words in place of the dots
+    if fits_form(said.strip(), form):  # the model's own words
         return said.strip()
     label = _NUMBERED.match(said)
     name = said if label is None else said[label.end() :]
@@ -117,7 +118,7 @@ def tighten(words: object) -> str:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield every JSON object that is not inside another one, in order."""
+    """Yield the JSON objects of a text in order, without the objects inside other objects."""
     decoder = json.JSONDecoder()
     start = text.find("{")
     while start >= 0:
@@ -126,7 +127,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             found, end = decoder.raw_decode(text, start)
             yield found
         except RecursionError:
-            return  # each inner object would take as long again
+            return  # each further attempt would take as long
         except ValueError:
             pass  # a brace in prose, or an incomplete object
         start = text.find("{", end)
@@ -231,7 +232,7 @@ class Choice(Reply):
     def _choose(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         options: Options | None = info.context
         if options is None:
-            return given  # read back from a trace
+            return given  # the choice comes from a trace
         if "action" not in given:
             raise UnparsableReplyError('The reply names no action. Write {"action": "..."}.')
         said = action_text(given["action"])
@@ -242,7 +243,7 @@ class Choice(Reply):
 
     @classmethod
     def of(cls, action: Candidate, why: str = "", said: str = "") -> Self:
-        """Return the choice of an action that a method calculated or read in its own way."""
+        """Return a choice without a reply, for example of an action that a method calculated."""
         return cls(action=action, reasoning=why, said=said or str(action))
 
 

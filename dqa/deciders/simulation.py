@@ -29,13 +29,13 @@ from dqa.loaders.readback import read_situation
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.outcomes import ScenarioOutcomes
 
-_TOLD = 5
-"""The maximum number of wrong names in an error."""
+_PROBLEMS = 5
+"""The maximum number of wrong names in an error message."""
 _FEW = 2
-"""The maximum number of candidates without an effect that each have their own row."""
+"""If more candidates have no effect, they share a row."""
 _ADVICE = "to see others, name them"
 _NAMED = 10
-"""The maximum number of listed names of candidates that share a row."""
+"""The maximum number of names in the line about candidates that share a row."""
 
 
 class Simulation:
@@ -141,7 +141,7 @@ class Simulation:
         limits: Limits = DEFAULT_LIMITS,
         display: Display = DEFAULT_DISPLAY,
     ) -> Evidence:
-        """Return a text for a model with the outcomes of several decisions, the best first.
+        """Return the outcomes of several decisions as text for a model, the best first.
 
         Parameters
         ----------
@@ -157,9 +157,9 @@ class Simulation:
         Returns
         -------
         Evidence
-            One row per candidate, or the problem and its fix. Ties are in table order. Several
-            candidates without an effect share the row of the first of them. A line below the rows
-            contains their number.
+            One row per candidate, or the problem and its fix. Candidates with equal outcomes are
+            in table order. If several candidates have no effect, only the first of them has a row,
+            and a line below the rows names the others.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class Simulation:
             outcomes = self.outcomes
             candidates = self._question.candidates or outcomes.candidates
             everyone = tool == COMPARE and _means_everyone(names, candidates)
-            chosen = [] if everyone else self._understood(names, candidates)
+            chosen = [] if everyone else self._find_candidates(names, candidates)
         except QueryError as error:
             return Evidence.failed(statement, error, perf_counter() - started, tool=tool)
         best_first = outcomes.best_first(None if everyone else chosen)
@@ -211,8 +211,10 @@ class Simulation:
             closing += f"; change is from deciding nothing, which leads to {baseline!r}"
         return f"({closing})"
 
-    def _understood(self, names: list[str], candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the named candidates, each once, in table order; `QueryError` for a wrong name."""
+    def _find_candidates(
+        self, names: list[str], candidates: Sequence[Candidate]
+    ) -> list[Candidate]:
+        """Return the named candidates in table order; raise `QueryError` for a wrong name."""
         chosen, wrong = set[Candidate](), list[InvalidAnswerError]()
         for name in names:
             try:
@@ -220,13 +222,13 @@ class Simulation:
             except InvalidAnswerError as error:
                 wrong.append(error)
         if wrong:
-            problems = " ".join(error.problem for error in wrong[:_TOLD])
+            problems = " ".join(error.problem for error in wrong[:_PROBLEMS])
             raise QueryError(f"{problems} {wrong[0].advice}")
         return [candidate for candidate in candidates if candidate in chosen]
 
 
 def _column_of(scenario: Scenario, kind: Kind) -> str:
-    """Return the name of the candidates' column. Without a column, return the candidates' noun."""
+    """Return the name of the column that lists the candidates; without a column, their noun."""
     table, column = scenario.listing.table, scenario.listing.column
     if column is None or kind == "relational":
         return column or scenario.listing.noun
@@ -236,7 +238,7 @@ def _column_of(scenario: Scenario, kind: Kind) -> str:
 
 
 def _folded(alike: list[Candidate]) -> list[str]:
-    """Return the line about the candidates without an effect, except the first one."""
+    """Return the line that names the candidates without an effect, except the first one."""
     if not alike:
         return []
     first, *others = (dump_row([candidate])[1:-1] for candidate in alike[: _NAMED + 1])
@@ -253,7 +255,7 @@ _lock = Lock()
 
 
 def situation_in(database: Database, schema: Schema) -> Situation:
-    """Return the situation in a database. It is read once for all users of the open `Database`.
+    """Return the situation in a database. Each open `Database` is read only once.
 
     Raises the errors of `dqa.loaders.readback.read_situation`.
     """

@@ -140,7 +140,7 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     display
         How numbers are shown.
     candidates
-        The candidates, or only the candidates that are numbers. Equal numbers are not rounded.
+        The candidates. Numbers in the rows that are candidates are not rounded.
     closing
         Text to add below the rows.
 
@@ -171,7 +171,7 @@ def query_tool(
     candidates: Iterable[Candidate] = (),
 ) -> StructuredTool:
     """Return the tool ``query_database(statement)``; the parameters are those of `observe`."""
-    numbers = numbers_in(candidates)  # `observe` needs only the numbers
+    numbers = numbers_in(candidates)  # other candidates have no effect on `observe`
 
     def query(statement: str) -> Evidence:
         if current_reviewing() is None:

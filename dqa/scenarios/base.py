@@ -231,7 +231,7 @@ class Scenario:
         return tuple(found)
 
     def lister(self, situation: Situation) -> Lister:
-        """Return the function that lists values of a situation in memory."""
+        """Return a function that lists the values of a listing in a situation."""
         return partial(self._listed, situation)
 
     def _listed(
@@ -252,7 +252,7 @@ class Scenario:
         values: list[Cell] = table[listing.column or ""].tolist()
         for column, parameter in listing.where.items():
             wanted = self.require(target, parameter, f"the list of '{table.schema.name}'")
-            # A target is text, whatever the column's type.
+            # Values of a target are texts, but the column may have another type.
             keeps = [str(cell) == wanted for cell in table[column].tolist()]
             values = [value for value, is_listed in zip(values, keeps, strict=True) if is_listed]
         return values

@@ -45,7 +45,7 @@ def scenario_names() -> tuple[str, ...]:
 
 
 def scenarios() -> tuple[Scenario, ...]:
-    """Return the readable scenarios in their order."""
+    """Return all scenarios without errors, ordered by ``order`` and name."""
     found = []
     for name in scenario_names():
         try:
@@ -100,7 +100,7 @@ def _folder_of(point: EntryPoint) -> Traversable:
         folder = point.load()
     except DqaError:
         raise
-    except (Exception, SystemExit) as error:  # an imported package can do anything
+    except (Exception, SystemExit) as error:  # the import of a package can raise anything
         problem = f"cannot be loaded: {type(error).__name__}: {error}"
         raise PluginError(f"{registered_as} {problem}. Fix or remove its package.") from error
     folder = Path(folder) if isinstance(folder, str) else folder

@@ -35,7 +35,7 @@ def heuristic_file(name: str) -> str:
 
 
 def problems(document: ScenarioDocument, files: Mapping[str, bool]) -> Iterator[Problem]:
-    """Yield the problems between parts, in the order of the document.
+    """Yield references that are wrong and parts that contradict each other.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class _Check:
         yield from self._listing(("candidates",), part, needed=not has_file)
         kind = self._columns.get(part.table or "", {}).get(part.column or "", "text")
         if kind in _UNNAMED and part.type is None:
-            fix = "a candidate must be text or an integer (for a statement, give the type)"
+            fix = "choose a column of texts or integers, or list the candidates with a statement"
             problem = f"the column '{part.column}' contains {kind} values; {fix}"
             yield ("candidates", "column"), problem
         for key, name in (("except", part.except_), ("listed_in", part.listed_in)):
@@ -154,9 +154,13 @@ class _Check:
             )
             yield ("outcomes",), problem
         if (part.source == "query") != has_file:
-            fix = "change the source" if has_file else "add one"
-            pair = "the source 'query' and a file outcomes.sql or outcomes.cypher"
-            yield ("outcomes", "source"), f"{pair} belong together; {fix}"
+            problem = (
+                f"the source is '{part.source}', but there is a file outcomes.sql or "
+                'outcomes.cypher; write source = "query", or remove the file'
+                if has_file
+                else "the source 'query' needs a file outcomes.sql or outcomes.cypher; add one"
+            )
+            yield ("outcomes", "source"), problem
 
     def critical_values(self) -> Iterator[Problem]:
         """Check the columns of critical values."""
@@ -187,7 +191,7 @@ class _Check:
         yield from self._parameter(path, part.parameter)
         parameter = document.parameters.get(part.parameter)
         if parameter is not None and all(n.table != parameter.table for n in document.nodes):
-            fix = "choose a parameter whose table is one of the nodes"
+            fix = "choose a parameter whose table is mapped to nodes"
             yield path, f"'{part.parameter}' does not identify a node; {fix}"
         labels = [edge.label for edge in document.edges]
         for label in part.along:

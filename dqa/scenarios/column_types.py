@@ -29,7 +29,7 @@ _FORMS: tuple[tuple[str, ColumnType], ...] = (
 _TYPES = tuple((re.compile(form, re.IGNORECASE), kind) for form, kind in _FORMS)
 _NUMBERS: frozenset[ColumnType] = frozenset({"integer", "decimal", "float"})
 _ALSO: Mapping[ColumnType, frozenset[ColumnType]] = {
-    # A database that lacks a type stores a truth value as a number, and other values as text.
+    # Databases without the type boolean store numbers. They store other missing types as texts.
     "boolean": frozenset({"integer"}),
     "date": frozenset({"text"}),
     "timestamp": frozenset({"text"}),

@@ -25,7 +25,7 @@ _DATABASE = r"^[^{}]*\{question_num\}[^{}]*$|^\{[a-z_]\w*\}$"
 ParameterType = Literal[
     "text", "integer", "number", "decimal", "boolean", "date", "timestamp", "list"
 ]
-"""The types of parameters. A ``decimal`` and a ``number`` have the same texts."""
+"""The types of parameters. Values of ``decimal`` and ``number`` are written in the same way."""
 
 
 class _WithoutNull(GenerateJsonSchema):
@@ -95,24 +95,24 @@ class Listing(Part):
     """The source of a list of values: a column of a table, or a statement."""
 
     table: str | None = None
-    """The column whose values are listed, in the order of the rows."""
+    """The table that contains the values. They are listed in the order of its rows."""
     column: str | None = None
-    """The column whose values are listed, in the order of the rows."""
+    """The column that contains the values."""
     where: dict[str, str] = {}
     """Maps columns to parameters.
 
     Only rows in which each column has the parameter's value are listed.
     """
     sql: str | None = None
-    """Statements, as templates over the parameters, whose first column lists the values. Either
-    one serves a situation in memory; a live database needs its own language."""
+    """An SQL statement whose first column lists the values; parameters are placeholders. A live
+    SQL database needs it. For situations in memory, either `sql` or `cypher` is sufficient."""
     cypher: str | None = None
-    """Statements, as templates over the parameters, whose first column lists the values. Either
-    one serves a situation in memory; a live database needs its own language."""
+    """A Cypher statement whose first column lists the values; parameters are placeholders. A live
+    graph needs it. For situations in memory, either `sql` or `cypher` is sufficient."""
 
     @property
     def is_statement(self) -> bool:
-        """Whether statements list the values."""
+        """Whether a statement lists the values."""
         return self.sql is not None or self.cypher is not None
 
     @property
@@ -134,12 +134,12 @@ class Parameter(Listing):
     description: str = ""
     """The meaning of the parameter, for people."""
     type: ParameterType | None = None
-    """The type of its text; ``list`` is several names separated by ``", "``. By default the type
-    of the listed column, or else text."""
+    """The type of the parameter; ``list`` means names separated by ``", "``. The default is the
+    type of the listed column, or text if no column is listed."""
     optional: bool = False
-    """Whether a question may leave it out."""
+    """Whether a question may omit the parameter."""
     follows: Listing | None = None
-    """The source of the parameter's only possible value, which depends on other parameters."""
+    """The source of the value, if other parameters determine it."""
 
 
 class CandidatesPart(Listing):
@@ -187,49 +187,49 @@ class Computed(Part):
     function: Literal["sum", "avg"]
     """The aggregate function."""
     table: str
-    """The columns of its argument: exactly these."""
+    """The table of the aggregated columns."""
     columns: frozenset[str] = Field(min_length=1)
-    """The columns of its argument: exactly these."""
+    """All columns in the argument of the function."""
     by: str
-    """The only column of the table that may select or group the rows."""
+    """The column that groups or selects the rows; no other column of the table may do this."""
 
 
 class Spared(Part):
-    """A computed number that allows a comparison of the candidates without a critical value."""
+    """A number that replaces a critical value when candidates are compared."""
 
     by: str
-    """The name of the critical value from which the number is computed."""
+    """The critical value from which the number is computed, by name."""
     beside: tuple[tuple[str, str], ...] = Field(min_length=1)
-    """Columns as ``(table, column)``. The number must also be computed from one of them."""
+    """Columns as ``(table, column)``. The number is also computed from at least one of them."""
 
 
 class CriticalValue(Part):
     """A value without which a question cannot be answered well (PlanRAG, section 5.2)."""
 
     name: Name
-    """Its name in reports."""
+    """The name of the value in reports."""
     table: str
-    """Its location in the database."""
+    """The table that contains the value."""
     column: str
-    """Its location in the database."""
+    """The column that contains the value."""
     computed: Computed | None = None
     """A sum or mean that equals the value; None if there is none."""
     solved: tuple[tuple[str, str], ...] = ()
-    """Columns as ``(table, column)`` that determine the value by an equation of the scenario.
+    """Columns as ``(table, column)`` from which an equation of the scenario yields the value.
 
-    A number that is computed from all of them also contains the value.
+    A number that is computed from all these columns therefore includes the value.
     """
     spared: Spared | None = None
     """A number that makes the value unnecessary; None if there is none."""
 
     @property
     def place(self) -> tuple[str, str]:
-        """The table and the column, in the form in which the analysis reads statements."""
+        """The location of the value, as ``(table, column)``."""
         return self.table, self.column
 
 
 class MattersPart(Part):
-    """The relevant part of the data: a node, and all nodes from which a path leads to this node."""
+    """The relevant part of the data: a node, and all nodes with a path to this node."""
 
     parameter: str
     """The parameter that selects the node. Its table must be mapped to nodes."""
@@ -255,49 +255,47 @@ class ReleasePart(Part):
     questions: Name = "questions.json"
     """The file of questions, below ``questions``."""
     database: Annotated[str, StringConstraints(pattern=_DATABASE)]
-    """The name of a database's file without its ending, below ``queries/SQL_format`` and
-    ``queries/LPG_format``: ``q{question_num}`` if every question has its own, or one parameter in
-    braces, whose value names the database."""
+    """The name of a database's file without its ending. ``q{question_num}`` means that each
+    question has its own database. A parameter in braces means that its value names the database.
+    The folders of these files are ``queries/SQL_format`` and ``queries/LPG_format``."""
     constants: dict[str, str] = {}
     """Additional fields of every question's entry.
 
-    They are written, and ignored when they are read.
+    The writer adds these fields, and the reader ignores them.
     """
 
 
 class HiddenPart(Part):
-    """A hidden property of the other side, which can be inferred from the history."""
+    """A hidden property of the opponent, which a decider can infer from the history."""
 
     name: Name
-    """Its name."""
+    """The name of the property."""
     description: str = ""
-    """Its meaning."""
+    """The meaning of the property."""
     states: tuple[Name, ...] = Field(min_length=2)
-    """Its possible values, in their order."""
+    """The possible values, in ascending order."""
 
 
 class EventsPart(Part):
-    """A history of two sides that alternate, for deciders that look back and ahead.
+    """The history of a player and an opponent, who act in turn.
 
-    A question is then a move: its candidates are the player's next actions.
+    Every question is a move of the player: its candidates are the player's next actions.
     """
 
     sql: str | None = None
-    """Statements, as templates over the parameters, whose rows are the events so far, in order:
-    the actor, the action and, in an optional third column, its details. An optional column
-    ``number`` counts the events from 1, so that gaps are noticed."""
+    """An SQL statement that returns the events so far, in order; parameters are placeholders. The
+    columns are the actor, the action and optionally details. An optional column ``number`` counts
+    the events from 1, so that missing events are detected."""
     cypher: str | None = None
-    """Statements, as templates over the parameters, whose rows are the events so far, in order:
-    the actor, the action and, in an optional third column, its details. An optional column
-    ``number`` counts the events from 1, so that gaps are noticed."""
+    """A Cypher statement with the same result as `sql`, for graphs."""
     player: Name
-    """The names of the two sides in the first column."""
+    """The name of the player in the first column."""
     opponent: Name
-    """The names of the two sides in the first column."""
+    """The name of the opponent in the first column."""
     replies: tuple[Name, ...] = ()
-    """The possible actions of the other side; by default all its actions in the history."""
+    """The possible actions of the opponent; by default all actions of the opponent so far."""
     hidden: tuple[HiddenPart, ...] = ()
-    """Properties of the other side to infer."""
+    """Hidden properties of the opponent."""
 
     @model_validator(mode="after")
     def _is_asked_for(self) -> Self:
@@ -311,7 +309,7 @@ class EventsPart(Part):
 
 
 class GeneratorPart(Part):
-    """The location of the scenario's generator (`dqa.scenarios.generation.Generator`)."""
+    """The scenario's generator, an object of `dqa.scenarios.generation.Generator`."""
 
     python: EntryPointText
 
@@ -320,11 +318,11 @@ class SharedParts(Part):
     """The content of a file that several scenarios include, such as ``tables.toml``."""
 
     tables: tuple[TablePart, ...] = ()
-    """The data, and their mapping to a graph."""
+    """The tables."""
     nodes: tuple[NodePart, ...] = ()
-    """The data, and their mapping to a graph."""
+    """The mapping of tables to nodes of a graph."""
     edges: tuple[EdgePart, ...] = ()
-    """The data, and their mapping to a graph."""
+    """The mapping of tables to edges of a graph."""
     parameters: dict[str, Parameter] = {}
     """The parameters of questions, by key of their targets."""
     settings: dict[str, str | int | float | bool] = {}
@@ -342,13 +340,13 @@ class ScenarioFile(SharedParts):
     order: int | None = None
     """The position of the scenario in lists. Scenarios without a number come last, by name."""
     candidates: CandidatesPart
-    """The candidates of a question, and their outcomes."""
+    """The candidates of a question."""
     outcomes: OutcomesPart
-    """The candidates of a question, and their outcomes."""
+    """The outcomes of the candidates."""
     events: EventsPart | None = None
-    """The history of two sides that alternate, if a question is a move."""
+    """The history, if questions are moves of a player against an opponent."""
     critical_values: tuple[CriticalValue, ...] = ()
-    """The values that the analysis of a run looks for."""
+    """Values that a good decision needs. The analysis of a run reports which were found."""
     matters: MattersPart | None = None
     """The relevant part of the data; None for all."""
     heuristics: tuple[HeuristicPart, ...] = ()

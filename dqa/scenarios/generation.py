@@ -26,16 +26,18 @@ def require(holds: bool, problem: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Proportions of a scenario's questions by the distance of their answers.
+    """The shares of questions whose answer is near to the target or far from it.
 
-    If all answers were far, a decider could exclude the nearest candidates without any calculation.
+    The scenario's generator counts the steps between target and answer. If all answers were far, a
+    decider could exclude the nearest candidates without any calculation.
 
     Attributes
     ----------
     direct
-        The share of answers at a distance of 1 step. The scenario's generator counts the steps.
+        The share of answers at a distance of 1 step.
     far
-        The share of answers at a distance of at least 2 steps, or of `Difficulty.hops` if larger.
+        The share of answers at a distance of at least 2 steps. If `Difficulty.hops` is larger, it
+        replaces the 2 steps.
 
     Raises
     ------
@@ -54,11 +56,9 @@ class Mix:
         )
 
     def is_far(self, number: int) -> bool:
-        """Return whether the answer of a question must be far.
+        """Return whether the answer to the question with this number, from 1, must be far.
 
-        `number` is the question's number, from 1.
-
-        Among the first n questions, the number of far answers is n times their share, rounded.
+        Among the first n questions, the number of far answers is n times `far`, rounded.
         """
         return math.floor(self.far * number + 0.5) > math.floor(self.far * (number - 1) + 0.5)
 
@@ -70,13 +70,13 @@ class Difficulty:
     Attributes
     ----------
     hops
-        Minimum distance of the answer from the question's target, in steps between rows.
+        Minimum distance of the answer from the question's target, in steps (see `Mix`).
     min_margin
         Minimum loss of the second-best candidate, as a share of the best candidate's gain.
     max_margin
         Maximum loss of the second-best candidate, as a share of the best candidate's gain.
     rivals
-        Minimum number of candidates that are better than doing nothing, with the best candidate.
+        Minimum number of candidates, including the best one, that are better than doing nothing.
     distractors
         Number of additional irrelevant items in each database.
     mix
@@ -117,7 +117,7 @@ class Difficulty:
 
     @property
     def reach(self) -> int:
-        """The minimum number of steps in a world: at least 2 if some answers must be far."""
+        """The minimum distance of far answers in steps; without a mix, of all answers."""
         return max(2, self.hops) if self.mix is not None and self.mix.far else self.hops
 
 
@@ -136,12 +136,12 @@ class Size(Protocol):
 
 
 class Resistance(Protocol):
-    """Finds the questions that some deciders get wrong."""
+    """Selects the questions that all deciders of a group answer wrongly."""
 
     def keeps(self, situation: Situation, questions: Sequence[LabelledQuestion]) -> Sequence[bool]:
-        """Return, for each question about a situation, whether all deciders answer it wrongly.
+        """Return, for each question about a situation, whether to keep it.
 
-        A decider without an answer is not wrong.
+        A question is kept if all deciders answer it wrongly. No answer is not a wrong answer.
         """
         ...
 
@@ -163,9 +163,9 @@ class Request:
     per_database
         The maximum number of questions about one world; None for the usual number.
     resistance
-        Selects the questions that some deciders answer wrongly; None keeps all questions.
+        Selects questions that a group of deciders answers wrongly; None keeps all questions.
     databases_before, questions_before
-        If a set is drawn in parts, the numbers of databases and questions in earlier parts.
+        The numbers of databases and questions in earlier parts of a set; 0 for the first part.
     """
 
     count: int
@@ -245,8 +245,5 @@ class Generator(Protocol):
         ...
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
-        """Return the rule sets under which the answers about a world are right.
-
-        () if there are none.
-        """
+        """Return the rule sets under which the answers about a world are right; may be empty."""
         ...

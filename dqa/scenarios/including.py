@@ -99,16 +99,15 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
 
 
 def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath) -> MergedDocument:
-    """Read an included file.
-
-    If the file cannot be included, raise an error for the field with its name.
-    """
+    """Read an included file. An error names the field `at`, which contains the file's name."""
     path = PurePosixPath(name)
     if path.is_absolute() or path.suffix != ".toml" or not isinstance(folder, Path):
         raise own.wrong(at, f"'{name}' must be the path of a .toml file, relative to this folder")
     file, home = folder / path, folder.resolve().parent
     if not file.resolve().is_relative_to(home):
-        raise own.wrong(at, f"{file} is outside of {home}: move it there")
+        raise own.wrong(
+            at, f"{file} is outside of the folder {home}: move the file into this folder"
+        )
     try:
         included = _read(str(file), read_text(file.resolve(), home=home))
     except ParseError:

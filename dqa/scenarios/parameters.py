@@ -52,14 +52,14 @@ def read_list(key: str, text: str, kind: ParameterType) -> tuple[Scalar, ...]:
 
 
 def text_of(value: Scalar | Cell) -> str:
-    """Return the text of a value in a target."""
+    """Return a value as a target's text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
 def typed_text(cell: Cell, kind: ParameterType) -> str:
-    """Return the canonical text of a database's value for a parameter of a type."""
+    """Return a value of a database as a target's text, in the form of the parameter's type."""
     if kind == "boolean" and cell in (0, 1):
         return text_of(bool(cell))
     if kind == "integer" and isinstance(cell, float) and cell.is_integer():

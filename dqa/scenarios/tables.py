@@ -100,14 +100,14 @@ class LiveTable:
 
 
 _TEXT_IN_NEO4J = frozenset({"timestamp", "time", "interval"})
-"""Types that correspond to several types of Neo4j with the same texts."""
+"""Types that Neo4j divides into several types, so their values are compared as texts."""
 
 
 _CONVERTED: Mapping[str, frozenset[ColumnType]] = {
     "neo4j": frozenset({"date"}),
     "ladybug": frozenset({"date", "timestamp", "uuid", "interval"}),
 }
-"""For each dialect, the types with a function of the same name that converts a text."""
+"""The types whose name is also a function that converts texts, by dialect."""
 
 
 def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
@@ -122,7 +122,7 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
     """
     table = schema.table(name)
     if kind == "relational":
-        # The table's name is a prefix, because SQLite reads an unknown quoted name as a text.
+        # SQLite reads an unknown quoted name as a text, unless a table's name precedes it.
         source = name_in(dialect, name)
         spelled = {column: f"{source}.{name_in(dialect, column)}" for column in table.column_names}
         return LiveTable(table, False, dialect, f"FROM {source}", spelled)

@@ -64,7 +64,7 @@ class DecisionBudget:
     tokens
         The maximum number of tokens of requests and replies together.
     cost
-        The highest cost, calculated with the prices below.
+        The maximum cost, calculated with the prices below.
     price_input, price_output
         The prices of a million tokens of requests and of replies.
     price_cached, price_reasoning
@@ -113,11 +113,11 @@ _OF_READING = {"statements": "statement", "rows": "row"}
 
 
 class Meter:
-    """Reports when a budget has room for only one more request. Used by one thread.
+    """Measures the budget of one decision. Used by one thread.
 
-    When the budget ends a run, the model is asked one last time, for its decision. The cost of this
-    last request is estimated as the cost of the largest step so far. A run therefore continues only
-    while there is room for two steps of that size.
+    When a limit is almost reached, the model gets one last request, for its decision. The cost of
+    that request is estimated as the cost of the largest step so far. A decider therefore continues
+    only while the budget has room for two steps of that size.
     """
 
     def __init__(self, budget: DecisionBudget) -> None:

@@ -1,4 +1,4 @@
-"""Variables with one value per context. A context is a thread, or code in a copy of its context."""
+"""Variables with a separate value in each thread and in each copied context (`contextvars`)."""
 
 from __future__ import annotations
 

@@ -66,9 +66,9 @@ class Limits:
 def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
     """Return the error of a statement that took too long."""
     return StatementTimeoutError(
-        f"The statement was stopped after {limits.seconds:g} seconds. Write one that reads less: "
-        f"{_READ_LESS[kind]}, compute fewer alternatives at once. EXPLAIN shows the plan of a "
-        "statement without running it."
+        f"The statement was stopped after {limits.seconds:g} seconds. Write a statement that reads "
+        f"less: {_READ_LESS[kind]}, or compare fewer candidates at once. EXPLAIN shows the plan of "
+        "a statement without running it."
     )
 
 
@@ -91,7 +91,7 @@ class Rows:
     seconds
         Seconds that the database took.
     translated
-        The statement with which a simulation read its rows; None for a query.
+        The statement that a simulation ran to read these rows; None for a query.
     total
         The number of all rows, if a limit on rows or bytes cut the result and the engine knows the
         number; otherwise None.

@@ -61,8 +61,8 @@ class EpisodeDecider(Decider):
         """Return the player of the next attempt; None for no further attempt.
 
         This method may create a `dqa.core.recorder.Recorder`, for example for a reflection on the
-        previous attempt. Its events become part of the attempt, so the player's decisions must not
-        record them again.
+        previous attempt. The recorder's events become part of the next attempt, so its player must
+        not record them again.
 
         Parameters
         ----------
@@ -102,14 +102,15 @@ class Trajectory:
     steps
         The steps, in order.
     source
-        The origin: ``household 17``, or the name of a run and the key of a question.
+        The origin, such as ``household 17``. For a decision of a run: the names of the run and the
+        question.
     reward
         The reward, from 0 to 1; None if it is unknown.
     end
         The observation after the last action.
     identity
-        The id of the episode, independent of its source; empty if the goal and the first
-        observation identify it.
+        The id of the episode, which is the same in every source. Empty if the goal and the first
+        observation identify the episode.
     """
 
     goal: str

@@ -1,4 +1,4 @@
-"""Decisions: the choice, the evidence, and how the run ended."""
+"""Decisions: the choice, the evidence, and how the decision ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Outage: TypeAlias = Literal["database", "model"]
 
 
 class Ending(StrEnum):
-    """How a run ended. Only an `ANSWERED` run has an answer."""
+    """How a decision ended. Only an `ANSWERED` decision has an answer."""
 
     ANSWERED = "answered"
     STEP_LIMIT = "step_limit"
@@ -34,10 +34,10 @@ class Ending(StrEnum):
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
     STOPPED = "stopped"
-    """A person ended the run in a review."""
+    """A person stopped the decision in a review."""
     CRASHED = "crashed"
     NO_DECISION = "no_decision"
-    """The budget of the run was spent before the decider named a candidate."""
+    """The budget was spent before the decider named a candidate."""
     NO_EVIDENCE = "no_evidence"
     """No statement succeeded, so no evidence supports the answer."""
 
@@ -78,7 +78,7 @@ class Decision:
     Attributes
     ----------
     ending
-        How the run ended.
+        How the decision ended.
     answer
         The decider's answer; empty if there is none.
     choice
@@ -88,23 +88,24 @@ class Decision:
     plans
         The plan and each re-plan, in order.
     usage
-        The number of tokens and calls of the run.
+        The number of tokens and model calls.
     steps
         The number of model replies, including unparsable replies.
     seconds
-        Wall-clock time of the whole run.
+        The elapsed time in seconds.
     error
-        A one-line description of the problem, if the run ended without an answer.
+        A one-line description of the problem, if the decision ended without an answer.
     outage
-        The part of the infrastructure that ended the run; None for other endings.
+        The part of the infrastructure that failed; None if the infrastructure did not end the
+        decision.
     trace
-        All events of the run, in order.
+        All events, in order.
     lost
-        Usage that produced no result and is not part of `usage`: an estimate for incomplete
+        The usage without a result, which `usage` does not include: estimated tokens of incomplete
         replies, and the usage of earlier attempts that an outage ended.
     ended_by
-        The limit that ended the run early, e.g. ``budget: 3 statements``. In this case, the choice
-        is the best according to the evidence so far. None if the decider itself ended the run.
+        The limit that ended the decision early, e.g. ``budget: 3 statements``. In this case, the
+        choice is the best candidate according to the evidence so far. None if no limit ended it.
     """
 
     ending: Ending
@@ -132,7 +133,7 @@ class Decision:
         ending
             How the joined decision ended.
         fields
-            Other fields of the joined decision.
+            Values that replace the joined fields.
         """
         joined: dict[str, Any] = {
             "evidence": tuple(one for part in parts for one in part.evidence),

@@ -91,7 +91,7 @@ def cell_of(value: Value) -> Cell:
 
 
 def candidate_name(value: Value) -> str | int:
-    """Return the candidate's name for a value: an unchanged whole number, or a text."""
+    """Return a value as the name of a candidate: a whole number unchanged, other values as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     plain = cell_of(value)
@@ -126,7 +126,7 @@ def round_rows(
     """Return rows with rounded numbers.
 
     A number is rounded to `digits` significant digits if that makes it shorter. Digits before the
-    decimal point never change. A result without a fraction becomes a whole number, because ".0"
+    decimal point never change. A rounded number without a fraction is written without ".0", which
     would look exact. Different values of one column stay different: they keep as many digits as
     necessary. Rankings and ids therefore remain correct.
 

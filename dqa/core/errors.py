@@ -7,7 +7,7 @@
     │   ├── UnknownNameError     an unknown decider, model, database, scenario or question
     │   ├── MissingKeyError      a credential or an optional package is missing
     │   ├── UnrecordedRequestError   a cassette lacks the reply to a request
-    │   └── AuditError           a statement cannot be recorded, so it returns no rows
+    │   └── AuditError           the audit cannot record statements, so none returns rows
     ├── PluginError              a registered plug-in cannot be loaded
     ├── DataError                invalid files or tables; exit code 2
     │   ├── ParseError           a file, with the line and the problem
@@ -24,7 +24,7 @@
     │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
     │   └── MalformedReplyError      the provider sent an incomplete reply; the request is retried
     ├── CrashError               too many decisions ended in bugs; their traces contain them
-    ├── StoppedError             a person ended the run in a review
+    ├── StoppedError             a person stopped the decision in a review
     ├── BudgetSpentError         a run has spent its tokens or its money
     │   └── OutOfBudgetError         a decision has spent its budget; the evidence so far decides it
     └── InfrastructureError      a server, network or provider failed; not scored as an answer
@@ -36,10 +36,10 @@
 
 A `QueryError` or an `UnparsableReplyError` goes back to the model, which can correct itself. A
 `UsageError`, a `DataError` or an `InfrastructureError` reaches the user as one line that says how
-to fix the problem. A `MalformedReplyError` is retried. A `BudgetSpentError` ends a run as
+to fix the problem. A `MalformedReplyError` is retried. A `BudgetSpentError` ends a decision as
 `dqa.core.decision.Ending.BUDGET`, a `StoppedError` as `dqa.core.decision.Ending.STOPPED`. Any other
-exception is a bug. It ends one decision as `dqa.core.decision.Ending.CRASHED`, which records the
-traceback.
+exception is a bug. It ends one decision as `dqa.core.decision.Ending.CRASHED`, with the traceback
+in the trace.
 """
 
 from __future__ import annotations
@@ -98,10 +98,7 @@ class UnrecordedRequestError(UsageError):
 
 
 class AuditError(UsageError):
-    """A statement cannot be recorded, so it returns no rows.
-
-    The same applies to any other statement.
-    """
+    """The audit cannot record statements, so no statement returns rows."""
 
 
 class PluginError(DqaError):
@@ -201,8 +198,7 @@ class InvalidAnswerError(UnparsableReplyError):
     advice
         The valid answers.
     named
-        The candidates found in the answer. There may be none, several, or one with additional
-        words.
+        The candidates in the answer: none, several, or a single candidate among other words.
     """
 
     def __init__(self, problem: str, advice: str, named: Iterable[str | int] = ()) -> None:
@@ -225,7 +221,7 @@ class OutOfBudgetError(BudgetSpentError):
 
 
 class StoppedError(DqaError):
-    """A person ended the run in a review."""
+    """A person stopped the decision in a review."""
 
 
 class CrashError(DqaError):

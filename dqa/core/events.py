@@ -133,9 +133,9 @@ def event_of(evidence: Evidence, step: int) -> Event:
 
 
 class StepEvent(Event):
-    """The typed result of one step of a method. A model's reply or a calculation gives the result.
+    """The result of one step of a method: a validated reply of a model, or a calculated value.
 
-    Separate, earlier events record the prompts, the replies and their problems.
+    Earlier events record the prompts, the replies and the problems with the replies.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class StepEvent(Event):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The text of each field that has a title and a nonzero value, as one or more lines."""
+        """The fields as lines of text, without fields that are empty, zero or without a title."""
         return tuple(
             line
             for name, title in self.titles.items()
@@ -166,7 +166,7 @@ class StepEvent(Event):
 
 
 def _lines_of(title: str, value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
-    """Yield lines with a title and a value. A long value starts on the line below its title."""
+    """Yield lines with a title and a value. A nested value starts on the line below its title."""
     if value in (None, False, 0, "", [], {}):
         return
     if isinstance(value, Mapping) or (
@@ -195,19 +195,24 @@ _EMPTY: tuple[Any, ...] = ("", [], {})
 
 
 class WarningEvent(Event):
-    """A warning about data that the decision ignored, such as tables missing from the prompt.
+    """A warning that the decision ignored some data, such as tables missing from the prompt.
 
     Attributes
     ----------
     about
-        The kind of missing data: parts of the ``schema``, ``candidates``, ``calls`` beyond a limit,
-        ``rewards`` that a model did not return as requested, unusable ``replies``, ``tokens`` that
-        were not counted, or useful entries of a ``memory``. The kind ``memory`` also warns that a
-        memory contained the question.
+        The kind of ignored data:
+
+        - ``schema``: tables, labels or relationship types
+        - ``candidates``
+        - ``calls``: tool calls beyond a limit
+        - ``rewards``: rewards that the model returned in a wrong form
+        - ``replies``: unusable replies
+        - ``tokens``: tokens that the provider did not report
+        - ``memory``: entries of a memory; also used if a memory contains the question itself
     text
         The warning, with advice on how to fix its cause.
     considered, total
-        The number of considered items, and the number of all items.
+        The number of items that were used, and the number of all items.
     left_out
         The names of ignored items, unless another event contains them.
     """
@@ -299,7 +304,7 @@ class EndingEvent(Event):
 
     @classmethod
     def of(cls, ending: str, step: int, problem: str | None) -> Self:
-        """Return the event for a run that ended without an answer."""
+        """Return the event of a decision that ended without an answer."""
         return cls.model_validate({"kind": str(ending), "step": step, "problem": problem})
 
 

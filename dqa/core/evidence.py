@@ -43,7 +43,7 @@ class Evidence:
     seconds
         Seconds that the database took.
     translated
-        The statement with which a simulation read its rows; None for a query.
+        The statement that a simulation ran to read the rows; None for a query.
     tool
         The tool: `QUERY`, a member of `SIMULATING` or `LOOKING_UP`, or a tool of a plug-in.
     total
@@ -53,7 +53,7 @@ class Evidence:
         0) and one value per row. The value is None if the shown value is exact.
     """
 
-    __pydantic_config__: ClassVar = {"extra": "ignore"}  # earlier releases had further fields
+    __pydantic_config__: ClassVar = {"extra": "ignore"}  # old traces have additional fields
 
     statement: str
     observation: str

@@ -339,7 +339,7 @@ def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = 
     error
         The system's error.
     writing
-        Whether the program tried to create the path. If so, a missing path means that its folder is
+        Whether dqa tried to create the path. In this case, the message says that the folder is
         missing.
     """
     name = os.fsdecode(path if path is not None else error.filename or "A file") or "an empty name"
@@ -391,7 +391,7 @@ def require_new_folder(path: Path) -> None:
 
 
 def require_room(path: Path) -> None:
-    """Raise `UsageError` if the folder is neither writable nor can be created."""
+    """Raise `UsageError` unless the folder is writable or can be created."""
     nearest = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
     if not nearest.is_dir():
         raise UsageError(f"{nearest} is a file, but a folder is needed: choose another path.")

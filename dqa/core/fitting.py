@@ -9,8 +9,8 @@ Relevance compares the words of names, columns and comments in the singular. The
 depends on its rarity and on its field (BM25F: Robertson and Zaragoza, 2009, section 3.7). An
 abbreviation or another form of the same stem has half the weight. A part also receives a share of
 the scores of related parts: parts that it refers to, parts that refer to it, and parts that refer
-to the same part (unless these are very many). The package `bm25s` is not used, because it has no
-weights for fields.
+to the same part (unless more than `_HUB` parts refer to that part). The package `bm25s` is not
+used, because it has no weights for fields.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from dqa.core.schema import (
 from dqa.core.text import estimate_tokens, visible
 
 _NOTE = 110
-"""The number of tokens of the sentence that lists the omitted parts, without the names."""
+"""The tokens reserved for the sentence about omitted parts, in addition to their names."""
 _NAMES, _WHOLE = 0.1, 0.4
 """The share of all tokens for names, and the share of the remaining tokens for full
 descriptions."""
@@ -117,7 +117,8 @@ def fit_schema(
     first
         The names of parts to rank before all others, e.g. the parts that a scenario names.
     before
-        The result of an earlier call, if samples have since made its `schema` longer.
+        An earlier result, if `schema` is the schema of that result with added samples. Parts that
+        the earlier result omitted remain omitted.
     """
     whole = FittedSchema(schema) if before is None else replace(before, schema=schema)
     if estimate_tokens(whole.to_text()) <= most:
@@ -126,7 +127,7 @@ def fit_schema(
 
 
 def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
-    """Return all parts, the most relevant first, and the number of parts that occur in the text."""
+    """Return all parts, the most relevant first, and how many of them `about` mentions by name."""
     positions, named = _rank(schema, about)
     return tuple(schema.parts[position] for position in positions), named
 
@@ -174,13 +175,13 @@ def _field_index(schema: DatabaseSchema) -> tuple[list[tuple[Part, Field]], Inde
 
 @lru_cache(maxsize=8)
 def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
-    """Return the shortened parts, the tokens of each full part, and of each shortened part."""
+    """Return all parts shortened, and the number of tokens of each full and shortened part."""
     brief = [_shorten(part) for part in schema.parts]
     return brief, _costs(schema.lines()), _costs(map(schema.describe, brief))
 
 
 def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tuple[list[int], int]:
-    """Return the positions of the parts by relevance, and the number of parts in the text."""
+    """Return the positions of the parts by relevance, and how many parts `about` names."""
     parts, (_, references) = schema.parts, _part_index(schema)
     words, wanted = set(words_in(about)), {name.casefold() for name in first}
     named = [bool(own := words_in(part.name)) and words.issuperset(own) for part in parts]
@@ -191,7 +192,7 @@ def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tu
     worth = score_parts(schema, about, [n for n, tier in enumerate(tiers) if tier < 2])
     order = sorted(range(len(parts)), key=lambda position: (tiers[position], -worth[position]))
     first_tiers = [position for position in order if tiers[position] < 2]
-    # A join needs the parts that a part refers to, so they follow it.
+    # A join needs the referenced parts, so each part is followed by the parts that it refers to.
     pairs = (other for position in order for other in (position, *references[position]))
     return list(dict.fromkeys([*first_tiers, *pairs])), sum(named)
 
@@ -283,7 +284,7 @@ class Index:
         self._size = len(counts)
         self._worth: dict[str, dict[int, float]] = {}
         for field, weight in enumerate(weights):
-            # Documents without a text in this field, such as a comment, are not counted.
+            # The mean ignores documents in which the field is empty, such as an absent comment.
             lengths = [total for found in counts if (total := found[field].total())]
             mean = sum(lengths) / len(lengths) if lengths else 1.0
             for number, found in enumerate(counts):

@@ -19,8 +19,8 @@ from threading import Lock
 from dqa.core.errors import InfrastructureError
 
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""Environment variables that limit linear algebra to one thread per process, because several
-processes run in parallel and a fork does not copy threads."""
+"""Environment variables that limit NumPy to one thread per process. Several processes already run
+in parallel, and a forked process does not have the threads of its parent."""
 _VARIABLES = frozenset(
     {
         *("APPDATA", "HOME", "LANG", "LD_LIBRARY_PATH", "LOCALAPPDATA", "LOGNAME", "NLS_LANG"),

@@ -75,7 +75,7 @@ class Journal:
 
 def _request(kind: str, content: object) -> str:
     text = json.dumps([kind, content], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()  # shorter than the request itself
+    return hashlib.sha256(text.encode()).hexdigest()  # keeps the journal short
 
 
 _journal = ContextValue[Journal | None]("dqa_journal", None)

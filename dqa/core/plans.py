@@ -12,7 +12,7 @@ STEP_NUMBER = re.compile(
     (?:step[ \t]*+)?(?P<number>\d{1,3})[*_]*+[ \t]*+[.):](?!\d)[*_]*+[ \t]*+""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-"""A number that always begins a step. It distinguishes a plan from a remark about a plan."""
+"""A numbered line. It always begins a step; a text without such a line may only mention a plan."""
 _MARKER = re.compile(
     r"""^(?P<indent>[ ]*+)
     (?:\#{1,6}[ ]+)?(?:[*_]{2})?
@@ -83,7 +83,7 @@ def list_in(text: str) -> str | None:
     A list consists of lines that begin with a number, or of consecutive numbers within a line.
     """
     line, inline = STEP_NUMBER.search(text), _inline_marks(text)
-    # If words precede the first step on its line, it is not at the beginning of a line.
+    # A step after other words on its line is found only by the marks within lines.
     begins = [mark.start() for mark in (line, *inline[:1]) if mark is not None]
     if not begins:
         return None

@@ -1,4 +1,4 @@
-"""Find the user, the time and the current decision, which records contain."""
+"""Find the user, the time and the current decision, for entries in records such as an audit."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Question:
         The name of the situation, a key of `QuestionSet.situations`. For a user's own database, a
         key of `QuestionSet.places`.
     target
-        The object of the goal, e.g. ``{"country": "SWE", "home": "baltic_sea"}``.
+        The parameter values of the question, e.g. ``{"country": "SWE", "home": "baltic_sea"}``.
     candidates
         The possible choices, in table order; None if they are not listed.
     candidate_query

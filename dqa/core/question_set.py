@@ -67,8 +67,9 @@ class QuestionSet:
     rule_set
         The rule set of the truths; None for the first rule set of each simulator.
     places
-        The locations of the user's own databases, by name. These databases are not loaded. If a
-        situation has the name of one of these databases, it was read from the database.
+        The locations of the user's own databases, by name. dqa reads these databases where they
+        are, without loading them. A situation with the name of such a database is a copy of its
+        data.
 
     Raises
     ------

@@ -17,7 +17,10 @@ from dqa.core.review import current_reviewing, reviewed_by
 
 
 class DecisionWatcher:
-    """Base class of watchers, which the deciding thread calls. By default they do nothing."""
+    """Receives the events of a decision while it is made, e.g. to show progress.
+
+    The thread of the decision calls these methods. This base class ignores all events.
+    """
 
     def asking(self, step: int) -> None:
         """Handle the start of the request for the model reply with the number `step`."""
@@ -38,7 +41,7 @@ _recorders = ContextValue["list[Recorder] | None"]("dqa_recorders", None)
 
 @contextmanager
 def collect_recorders() -> Iterator[list[Recorder]]:
-    """Collect the recorders of this context, so that a failed decision retains its events."""
+    """Yield a list of the recorders that this context creates, so a failed decision has events."""
     recorders: list[Recorder] = []
     with _recorders.use(recorders):
         yield recorders
@@ -73,7 +76,7 @@ class Recorder:
     spent
         The limit of the budget that is reached; None if no limit is reached.
     ended_by
-        The limit that ended the run, as in `Decision`; None while no limit has ended it.
+        The limit that ended the decision, as in `Decision`; None while no limit has ended it.
     """
 
     def __init__(
@@ -119,16 +122,16 @@ class Recorder:
 
     @classmethod
     def branch(cls) -> Recorder:
-        """Return a recorder for another thread. `merge` adds its events later.
+        """Return a recorder for another thread. `merge` later adds its events to the main recorder.
 
-        The new recorder has no budget, watcher or reviews. `merge` applies the budget, watcher and
-        reviews of this recorder.
+        The new recorder has no budget, watcher or reviews. `merge` sends its events to the watcher
+        of the main recorder and counts its usage.
         """
         with reviewed_by(None), watched_by(DecisionWatcher()), _recorders.use(None):
             return cls()
 
     def merge(self, branch: Recorder) -> None:
-        """Add the events of a branch as new events, with the next step numbers."""
+        """Add the events and the usage of a branch. The step numbers continue this recorder's."""
         before = self.steps
         self.steps += branch.steps
         self.usage += branch.usage
@@ -156,7 +159,7 @@ class Recorder:
         return self._meter.has_read_enough(self._spent())
 
     def close_by_budget(self) -> bool:
-        """Record that the budget ends the run. Return whether it has room for a last reply."""
+        """Record that the budget ends the decision. Return whether one more reply is possible."""
         spent = self.spent or "nothing"
         self.ended_by = f"budget: {spent}"
         left = self._meter.has_no_room(self._spent(), steps=0) is None
@@ -174,17 +177,17 @@ class Recorder:
         }
 
     def answered(self, answer: str, choice: Candidate | None) -> Decision:
-        """Return the decision of a run that ended with an answer."""
+        """Return the decision with an answer."""
         self.note(AnswerEvent(step=self.steps, text=answer))
         return self.decision(Ending.ANSWERED, answer=answer, choice=choice)
 
     def ended(self, ending: Ending, problem: str, outage: Outage | None = None) -> Decision:
-        """Return the decision of a run that ended without an answer."""
+        """Return the decision without an answer."""
         self.note(EndingEvent.of(ending, self.steps, problem))
         return self.decision(ending, error=problem, outage=outage)
 
     def failed(self, error: Exception) -> Decision:
-        """Return the decision for a run that an error ended; see `dqa.core.decision.ending_of`."""
+        """Return the decision that an error ended; see `dqa.core.decision.ending_of`."""
         return self.ended(*ending_of(error))
 
     def _waited(self) -> float:

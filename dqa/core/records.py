@@ -27,7 +27,7 @@ class Record(BaseModel):
         json_schema_serialization_defaults_required=True,
     )
 
-    if not TYPE_CHECKING:  # Type checkers use the fields instead.
+    if not TYPE_CHECKING:  # Type checkers derive the signature from the fields.
 
         def __init__(self, **fields: Any) -> None:  # noqa: ANN401  (the record's own fields)
             """Check the fields; raise `UsageError` with the name of a wrong field."""
@@ -37,7 +37,8 @@ class Record(BaseModel):
                 problem = problem_of(error, type(self))
                 raise UsageError(f"{type(self).__name__}: {problem}.") from error
 
-        # Pydantic's validation does not call this method, so readers can add the file and the line.
+        # With this mark, `model_validate` does not call `__init__` and raises `ValidationError`.
+        # Readers of files add the file and the line to that error.
         __init__.__pydantic_base_init__ = True
 
     @classmethod
@@ -69,13 +70,13 @@ def dump_line(value: object) -> str:
 
 
 def problem_of(error: ValidationError, record: type[BaseModel] | None = None) -> str:
-    """Describe the wrong field in one line, with a suggestion from the fields of `record`."""
+    """Describe the first problem in one line. For an unknown field, suggest a field of `record`."""
     wrong = [
         one
         for one in error.errors(include_url=False)
         if one["type"] != "default_factory_not_called"
     ]
-    # Report an unknown field first: it is often a missing field's name, misspelt.
+    # Report an unknown field first: often, it is the misspelt name of a missing field.
     first = min(wrong, key=lambda one: one["type"] != _UNKNOWN)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
     path = ".".join(map(str, first["loc"]))
@@ -89,11 +90,11 @@ def problem_of_field(
     record: type[BaseModel] | None,
     name: str,
 ) -> str:
-    """Describe the problem of one field; `name` is the field's name if it is unknown."""
+    """Describe the problem of one field. `name` is the full name of an unknown field."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
         near = get_close_matches(str(found["loc"][-1]), _names_in(record), n=1)
-        is_other = near and near[0] != name  # A record of another kind may have this field.
+        is_other = near and near[0] != name  # The name may be valid in another nested record.
         return f"there is no field '{name}'{f' (did you mean {near[0]!r}?)' if is_other else ''}"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))

@@ -72,7 +72,7 @@ class ReviewAnswer(Record):
     ----------
     action
         ``approve``; ``correct``, with a new `text`; ``refuse``, with a `reason` for the model; or
-        ``end``, which ends the run.
+        ``end``, which stops the decision.
     text
         The correction.
     reason
@@ -228,7 +228,7 @@ class Reviewing:
         return Settled(text, bool(correction), reason, by)
 
     def _ask(self, review: Review) -> ReviewAnswer:
-        """Return the person's answer. A correction that changes nothing is an approval."""
+        """Return the person's answer. A correction without a change counts as an approval."""
         began = perf_counter()
         try:
             reply = replay(

@@ -53,7 +53,7 @@ class TableInfo:
 
 
 class _GraphPart:
-    """Attributes of a label or relationship type under the same names as in `TableInfo`."""
+    """Gives a label or relationship type the attributes `name` and `fields` of `TableInfo`."""
 
     __slots__ = ()
     label: str
@@ -145,7 +145,7 @@ class DatabaseSchema:
         )
 
     def spell(self, name: str) -> str:
-        """Return a name of the schema in the spelling of a statement."""
+        """Return a name of the schema as statements must write it: in quotes if necessary."""
         if self.nodes or self.edges:
             return cypher_name(name)
         if self.folds_case and name != name.lower():
@@ -155,7 +155,7 @@ class DatabaseSchema:
     def to_text(self) -> str:
         """Return the text of the schema for a model, one part per line.
 
-        Names have the spelling of statements. `dqa.core.fitting.fit_schema` shortens long schemas.
+        Names are written as in statements. `dqa.core.fitting.fit_schema` shortens long schemas.
         """
         notes = (f"({visible(note)}.)" for note in self.notes)
         return "\n".join((*self.lines(), *notes))
@@ -220,13 +220,16 @@ _CYPHER_WORDS = _read_words("reserved_cypher.txt")
 
 
 def sql_name(name: str, quote: str = '"') -> str:
-    """Return a name in the spelling of SQL; `DatabaseSchema.spell` also handles folded case."""
+    """Return a name as SQL must write it: in quotes if it has special characters or is reserved.
+
+    `DatabaseSchema.spell` also quotes names with capitals if the database folds their case.
+    """
     is_plain = _PLAIN.fullmatch(name) and name.lower() not in _SQL_WORDS
     return name if is_plain else quoted(name, quote)
 
 
 def cypher_name(name: str) -> str:
-    """Return the name of a label or property in the spelling of Cypher."""
+    """Return the name of a label or property as Cypher must write it: in backticks if necessary."""
     is_plain = _PLAIN.fullmatch(name) and name.lower() not in _CYPHER_WORDS
     return name if is_plain else quoted(name, "`")
 
@@ -247,7 +250,7 @@ def quote_text(text: str) -> str:
 
 
 def describe(schema: Schema) -> DatabaseSchema:
-    """Return the schema of a scenario, with its tables and its graph, as databases describe it."""
+    """Convert the schema of a scenario, including its graph, to a `DatabaseSchema`."""
 
     def fields(table: str, properties: tuple[tuple[str, str], ...]) -> tuple[Field, ...]:
         columns = schema.table(table)

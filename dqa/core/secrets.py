@@ -12,7 +12,7 @@ from typing import Any
 _URL_PASSWORD = re.compile(
     r"(?P<before>://[^\s:/\"'<>]*):"
     r"(?!\d{1,5}(?:[\s/?#\"'<>,;)\]}]|$))"  # a port
-    r"(?:(?!://)\S)+@"  # up to the last @: a password may contain one, and a slash
+    r"(?:(?!://)\S)+@"  # up to the last @, because a password may contain @ and /
 )
 _API_KEY = re.compile(r"\bsk-(?=[A-Za-z_*-]{0,200}\d|\S{0,200}\*)[A-Za-z0-9_*-]{12,}")
 _BEARER = re.compile(r"(?P<before>\bBearer\s+)\S+", re.IGNORECASE)
@@ -43,7 +43,7 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
     ("=", _PARAMETER, r"\g<before>***"),
     ("sk-", _API_KEY, "***"),
 )
-"""A lower-case text that must occur, the pattern to search for, and its replacement."""
+"""For each secret: a lower-case text that must occur, a pattern, and the replacement."""
 
 
 def redact(text: str) -> str:

@@ -44,11 +44,11 @@ class Session(ABC):
     kind, dialect, language, name
         As in `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
     namespace
-        The name in statements of the visible schema, database or label; None if everything is
-        visible, or if statements have no name for it.
+        The name of the schema, database or label to which the session is limited. None if the
+        session is not limited, or if statements cannot write such a name.
     schemas
-        The visible schemas (MySQL: databases), in the server's spelling; None if statements cannot
-        name other schemas.
+        The visible schemas (MySQL: databases), as the server spells them. None if statements cannot
+        name any other schema.
     search_path
         The schemas in which the engine looks for a table without a schema prefix, in order.
     file
@@ -58,8 +58,8 @@ class Session(ABC):
     is_broken
         Whether the session must be opened again before it can run another statement.
     announce
-        Called with a mark after each connection to a server. `end_statements` uses the mark to find
-        the statements of this session.
+        Called after each connection to a server, with a mark: a text that identifies the session on
+        the server. `end_statements` needs the mark.
     """
 
     kind: Kind
@@ -95,7 +95,10 @@ class Session(ABC):
         """Read the whole schema; raise `DatabaseUnavailableError` on failure."""
 
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
-        """Return the order of a table's rows; None if statements return rows in this order."""
+        """Return the stored order of a situation's rows, if a statement cannot return that order.
+
+        None if statements return the rows of the table in the order of the situation.
+        """
         return None
 
     def examine(self) -> Examination:
@@ -111,7 +114,7 @@ class Session(ABC):
         return Examination("", may_write=self.file is not None and os.access(self.file, os.W_OK))
 
     def end_statements(self, mark: str) -> None:  # noqa: B027  (a file has no server)
-        """End the statements of the session that has this mark, if the role has permission."""
+        """End the statements of the session with this mark, if the role may do so."""
 
     @abstractmethod
     def close(self) -> None:

@@ -154,17 +154,18 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class CountingRules:
-    """The counting rules of a simulator, in words.
+    """The differences between the rule sets of a simulator, for the audit of a question's labels.
 
     Attributes
     ----------
     text
-        The rule set that follows the rules text exactly.
+        The name of the rule set that follows the questions' rules exactly.
     described
-        A sentence about each rule set.
+        A description of each rule set, by name.
     grounds
-        For each rule set, the properties that distinguish its outcomes from the outcomes of other
-        rule sets, e.g. ``double counting``. Rule sets that share a property use the same words.
+        The characteristics of each rule set, by name, e.g. ``double counting``. They explain why
+        two rule sets have different outcomes. Rule sets with a common characteristic use the same
+        words.
     """
 
     text: str
@@ -176,8 +177,8 @@ class CountingRules:
 class Simulator(Protocol):
     """Computes the ground truth of a scenario. ``scenario.toml`` names it.
 
-    The optional attribute ``counting`` contains `CountingRules`. With this attribute, an audit
-    reports the grounds of labels.
+    The optional attribute ``counting`` contains `CountingRules`. With this attribute, an audit says
+    which characteristics of a rule set explain an official answer.
 
     Attributes
     ----------
@@ -208,6 +209,6 @@ class Simulator(Protocol):
 
 
 def counting_of(simulator: Simulator) -> CountingRules | None:
-    """Return the counting rules of a simulator; None if it declares none."""
+    """Return the `CountingRules` of a simulator; None if it does not declare any."""
     found = getattr(simulator, "counting", None)
     return found if isinstance(found, CountingRules) else None

@@ -29,7 +29,7 @@ _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
 
 
 class Span(NamedTuple):
-    """A span. Its truth value says whether it is recorded. Without a provider it does nothing."""
+    """A span; it is true if OpenTelemetry records it. Without a provider it does nothing."""
 
     api: ApiSpan | None = None
 
@@ -94,7 +94,7 @@ def start_span(
         name,
         kind=SpanKind[kind.upper()],
         attributes=_known(attributes),
-        record_exception=False,  # its message may hold content
+        record_exception=False,  # its message may contain content
         set_status_on_exception=False,
     ) as started:
         span = Span(started)

@@ -75,8 +75,8 @@ def spelt_out(text: str, kept: str = "", spell: Callable[[str], str] = _escaped)
 
 
 _BYTES_PER_TOKEN = 3
-"""A number of bytes that is less than the averages of common tokenizers for schemas, prose and
-languages without an alphabet (GPT-4, GPT-5, Llama 3 and Qwen 3: 3.1 to 3.7)."""
+"""The assumed bytes per token. Common tokenizers (GPT-4, GPT-5, Llama 3, Qwen 3) average 3.1 to 3.7
+bytes for schemas, prose and languages without an alphabet."""
 
 
 def estimate_tokens(text: str) -> int:

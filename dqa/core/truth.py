@@ -61,7 +61,8 @@ class Truth:
     tables
         Right results in the form of rows. A statement is also right if its rows match one of them.
     forbidden
-        Candidates that the rules forbid. Each has the worst outcome of all other candidates.
+        Candidates that the rules forbid. Their outcome is the worst outcome of an allowed
+        candidate.
     heuristics
         The choices of the heuristics in a user's own question, by name of the heuristic.
     """

@@ -32,8 +32,8 @@ from dqa.databases.servers import (
     unreachable,
 )
 
-_PLACES: Sequence[Any] = range(1_000)
-"""Default positions for the columns of a primary key."""
+_POSITIONS: Sequence[Any] = range(1_000)
+"""Positions in the primary key of the referenced table, for foreign keys that name no columns."""
 
 
 class AnySql(EngineSession):
@@ -54,7 +54,7 @@ class AnySql(EngineSession):
     def __init__(self, engine: SqlalchemyEngine, schema: str | None, default: str | None) -> None:
         name = display_name(engine.url, schema)
         super().__init__(name, namespace=schema, on_close=engine.dispose)
-        if engine.dialect.name != "sqlite":  # it has no schemas
+        if engine.dialect.name != "sqlite":  # SQLite has no schemas
             self.schemas = tuple(filter(None, [schema or default]))
             self.search_path = (default or "",) if self.schemas else ()
         self._engine, self._schema = engine, schema
@@ -122,10 +122,10 @@ class AnySql(EngineSession):
                 relations[name].links.extend(
                     (column, link["referred_schema"] or where, link["referred_table"], other)
                     for link in links
-                    # A key may list no columns of the other table, or too few.
+                    # Some dialects list none, or too few, of the referenced columns.
                     for column, other in zip(
                         link["constrained_columns"],
-                        link["referred_columns"] or _PLACES,
+                        link["referred_columns"] or _POSITIONS,
                         strict=False,
                     )
                 )

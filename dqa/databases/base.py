@@ -79,11 +79,11 @@ class Backend:
     title
         The name of the engine; empty for a server.
     driver, extra
-        The required package, and the extra that installs it (by default the backend's name).
+        The required package, and the extra of dqa that installs it (by default the backend's name).
     example
         An example of a location, for messages.
     front
-        The subclass of `GuardedDatabase` for its sessions, as ``package.module:Class``.
+        The subclass of `GuardedDatabase` for this backend, as ``package.module:Class``.
     imports
         Modules that the engine imports when it opens a database; missing modules are skipped.
     """
@@ -158,12 +158,12 @@ class Backend:
         Raises
         ------
         UsageError
-            The namespace has different content, the user may not write, or `open` raises the error.
+            The namespace has different content, or the user may not write. See also `open`.
         DataError
             The database cannot store the situation: a key occurs twice, a value does not fit, or
             the tables do not form a graph.
         DatabaseUnavailableError
-            The disk is full, or `open` raises the error.
+            The disk is full. See also `open`.
         """
         if location is None:
             opening = self._in_memory(situation)
@@ -196,7 +196,7 @@ class Backend:
         DataError
             The engine refuses the script.
         UsageError, MissingKeyError, DatabaseUnavailableError
-            The server cannot create databases, or `open` raises the error.
+            The server cannot create databases. See also `open`.
         """
         if location is None:
             session = self._session(self._in_memory(script), access)

@@ -11,7 +11,7 @@ from dqa.core.text import counted
 from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE
 
 _MOST_LABELS, _MOST_NAMES = 30, 10
-"""The maximum number of an enumeration's labels to list, and of relations."""
+"""The maximum number of labels to list for an enumeration, and of tables or schemas in a note."""
 BROKEN = "views of missing tables"
 VIEW = "view"
 _HIDDEN = "a table of an earlier schema has the same name"
@@ -24,16 +24,17 @@ class Relation:
     Attributes
     ----------
     schema, name, comment
-        Its schema, name and comment.
+        The schema, the name and the comment.
     omitted
-        The reason for omitting it from the schema; empty if it is included.
+        The reason why the schema of the database omits the relation; empty if it is included.
     fields
-        Its readable columns by name, in order.
+        The readable columns by name, in order.
     key
-        The columns of its primary key, in order.
+        The columns of the primary key, in order.
     links
-        For each column of a foreign key: the column, the schema and the name of the other table,
-        and the other column as a name or as a position in the primary key.
+        For each column of a foreign key: the column, the schema and the name of the referenced
+        table, and the referenced column. An integer is the position of the referenced column in the
+        primary key of that table.
     """
 
     schema: str
@@ -45,7 +46,7 @@ class Relation:
     links: list[tuple[str, str, str, str | int]] = field(default_factory=list)
 
     def add(self, name: str, kind: str, comment: str | None = None) -> None:
-        """Add a column. A comment that describes a foreign key becomes a link."""
+        """Add a column. If its comment describes a foreign key, also add the key to `links`."""
         if comment and comment.startswith(REFERENCES):
             other, _, target = comment.removeprefix(REFERENCES).partition(".")
             self.links.append((name, self.schema, other, target))
@@ -141,11 +142,14 @@ def read_relations(
     ask
         Runs a query and returns its rows.
     queries
-        The first query returns the schema, name, comment and kind of each relation. The kind is
-        `VIEW`, empty, or the reason for omitting the relation. The second query returns the schema,
-        relation, name, type and comment of each column; the third the schema, relation and name of
-        each column of a primary key; the fourth the schema and relation of each column of a foreign
-        key, and its entry in `Relation.links`.
+        Four queries. The first two values of each row are the schema and the relation. The other
+        values are:
+
+        1. the comment of the relation, and its kind: `VIEW`, empty for a table, or the reason why
+           the relation is omitted
+        2. the name, the type and the comment of a column
+        3. the name of a column of the primary key
+        4. the values of an entry of `Relation.links`
     spell
         Returns the displayed type of a column.
     can_read
@@ -206,7 +210,7 @@ def flat(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def asking(cursor: Any, parameter: object) -> Callable[[str], list[Any]]:  # noqa: ANN401
-    """Return a function that runs queries in which every parameter has the same value."""
+    """Return a function that runs a query with `parameter` as the value of every parameter."""
 
     def ask(query: str) -> list[Any]:
         return rows_of(cursor, query, *[parameter] * (query.count("%s") + query.count("?")))

@@ -127,8 +127,8 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
     ("max_tmp_session_space_usage", 0, "2147483648", _NO_DISK_LIMIT),
     ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
 )
-"""Each setting with its largest sensible value (0 if zero means no limit), the fix, and the
-reason."""
+"""For each setting: its name, its largest acceptable value, a better value, and the reason. With 0
+as the largest value, only the value 0 is wrong, because it means no limit."""
 
 
 def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:
@@ -156,7 +156,7 @@ def _missing_limits(ask: Ask, flavour: Flavour, role: str, grants: str) -> Itera
     for name, most, wanted, why in _MYSQL_LIMITS:
         is_time = name == "max_statement_time"
         if is_time and name in grants.casefold():
-            continue  # the user has an own limit
+            continue  # this user has a time limit
         fix = f"SET {scope} {name} = {wanted};"
         if is_time:
             fix = f"ALTER USER '{user}'@'{host or '%'}' WITH MAX_STATEMENT_TIME {wanted};"

@@ -185,10 +185,10 @@ def _exact(
     cursor: Any,  # noqa: ANN401
     parsed: Any,  # noqa: ANN401
 ) -> tuple[list[str], Any, dict[int, _Reader]]:
-    """Return the columns, a new query, and readers, so that the driver changes no value.
+    """Return the columns, the query to run, and the functions that convert columns, by position.
 
     The driver converts months to 30 days and infinite times to the year 9999, and it drops
-    nanoseconds. The query therefore returns such columns as text.
+    nanoseconds. The new query therefore returns such columns as text.
     """
     if parsed.type not in {duckdb.StatementType.SELECT, duckdb.StatementType.MULTI}:
         return [], parsed, {}
@@ -248,7 +248,7 @@ def fault_of(error: duckdb.Error) -> Fault:
     """Return the fault of an exception, from its class or its message."""
     message = str(error)
     if _INVALIDATED in message:
-        return Fault.PASSING  # another statement is the cause; the database is opened again
+        return Fault.PASSING  # an earlier statement broke the session; it is opened again
     if isinstance(error, duckdb.BinderException) and "No function matches" in message:
         return Fault.NOT_UNDERSTOOD
     if isinstance(error, duckdb.IOException) and _DAMAGED.search(message):
@@ -355,7 +355,7 @@ class DuckdbFile(FileNamespaces):
     def select(self, more: Collection[str] = ()) -> str:
         """Return the schemas of ``?schema=``, or ``main``, or the only schema with content.
 
-        The schemas in `more` are appended.
+        Existing schemas in `more` are added.
         """
         existing_file(self._path, "duckdb")
         with closing(connect(self._path, read_only=True)) as reader:

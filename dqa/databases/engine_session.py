@@ -108,7 +108,7 @@ class EngineSession(Session):
     unknown
         Matches the start of a message about an unknown name. Its groups contain the name.
     convert
-        Converts the engine's own kinds of values; None for none.
+        A function that converts values of the engine's own types; None if it has no such types.
     """
 
     kind: Kind = "relational"
@@ -150,7 +150,7 @@ class EngineSession(Session):
 
     @abstractmethod
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Return the meaning of a driver's exception, and its message without a full stop."""
+        """Return the fault of a driver's exception, and its message without a full stop."""
 
     @abstractmethod
     def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401
@@ -172,7 +172,7 @@ class EngineSession(Session):
         """Set the limits of the next statement in the engine."""
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return a function with which another thread stops a statement; None if impossible."""
+        """Return a function that stops a statement from another thread; None if impossible."""
         stop: Callable[[], object] = connection.driver.interrupt
         return stop
 
@@ -254,7 +254,7 @@ class EngineSession(Session):
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:
-        """Stop a statement of an embedded engine at its time limit. A server does so itself."""
+        """Stop a statement of an embedded engine at its time limit. Servers enforce the limit."""
         if self.is_server:
             yield
             return

@@ -21,9 +21,10 @@ from dqa.core.database import Limits, Rows
 from dqa.core.secrets import redact
 
 _LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
-"""The maximum length of an engine's message. Of a longer one, the start and the end are shown."""
+"""The maximum length of an engine's message, and the lengths of the start and the end of a longer
+message that are shown."""
 _ASKING = 0.75
-"""The time to wait at least for the answer to a trivial statement, in seconds."""
+"""The minimum time limit of a trivial statement in seconds."""
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
     *(TypeError, ValueError, struct.error),
@@ -48,7 +49,7 @@ class Fault(Enum):
     MEMORY = auto()
     """The statement needs more memory than a statement may have."""
     UNCLEAR = auto()
-    """If the database answers another statement, this one is wrong. Otherwise the server failed."""
+    """Unknown. If the database answers a trivial statement, the failed statement is wrong."""
     PASSING = auto()
     """The cause may be temporary, so the statement runs again. A second failure is `UNCLEAR`."""
     SERVER = auto()
@@ -107,12 +108,13 @@ def driver_reads() -> Iterator[None]:
 class Attempts:
     """Runs the statements of a session, and finds the cause of a failure.
 
-    If the cause of a failure may be temporary, the statement runs again. If it fails again, or the
-    cause is unclear, a trivial statement follows. If the database answers it, the failed statement
-    is wrong. If the database does not answer, the failed statement may have stopped the server. The
-    session remembers this statement. If the statement comes again, the database must first answer
-    the trivial statement. If the database answers, but the statement fails again, the statement is
-    wrong.
+    1. If the cause of a failure may be temporary, run the statement again.
+    2. If the statement fails again, or the cause is unclear, run a trivial statement. If the
+       database answers, the failed statement is wrong.
+    3. If the database does not answer, the failed statement may have stopped the server. Remember
+       the statement and report an outage.
+    4. Before a remembered statement runs again, the database must answer the trivial statement. If
+       the statement then fails again, it is wrong.
 
     Parameters
     ----------
@@ -143,7 +145,7 @@ class Attempts:
             except UnsettledError as error:
                 unsettled = error
             except errors.DatabaseUnavailableError:
-                pass  # the previous failure may be the cause
+                pass  # the first failure may have stopped the server
         try:
             self._require_answer(limits, until)
         except errors.DatabaseUnavailableError as away:
@@ -163,7 +165,7 @@ class Attempts:
 
 def refused_script(engine: str, error: Exception) -> errors.DataError:
     """Return the error for a script that an engine refuses."""
-    if isinstance(error, errors.DataError):  # the error of a situation
+    if isinstance(error, errors.DataError):  # the content was a situation, not a script
         return error
     return errors.DataError(f"{engine} rejects the script: {one_line(error)}.")
 

@@ -107,9 +107,7 @@ def is_sqlite(path: Path) -> bool:
 
 
 def read_start(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file.
-
-    Use an open file descriptor of this process if there is one.
+    """Return the first bytes of a file, without opening it again if this process has it open.
 
     On POSIX systems, a process that closes any descriptor of a file loses all its locks on the
     file, including the locks of an SQLite transaction.
@@ -191,7 +189,7 @@ class FileNamespaces(Namespaces):
         try:
             with closing(self.open(None)) as session:
                 rows = session.run(self.tag, Limits()).rows
-        except (DataError, QueryError):  # not a database, or one without a tag
+        except (DataError, QueryError):  # not a database, or a database without a tag
             return OtherContent.FOREIGN
         return LoadedSituation(namespace, *self._tag_values(rows)) if rows else OtherContent.FOREIGN
 
@@ -204,7 +202,7 @@ class FileNamespaces(Namespaces):
         try:
             self._put(situation, tag, replace=False)
         except FileExistsError:
-            if not self.holds(tag):  # otherwise another process has loaded it
+            if not self.holds(tag):  # if it does, another process has loaded the situation
                 raise in_the_way(tag.namespace, self.read(tag.namespace)) from None
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
@@ -224,7 +222,7 @@ class FileNamespaces(Namespaces):
         return self.location
 
     def resolve(self, namespace: str) -> str:
-        """Return the path of the location if a namespace is the same file."""
+        """Return `location` if a namespace is another path to the same file."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 

@@ -48,7 +48,7 @@ _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (re.compile("^(Checkpoint|Storage) exception"), Fault.SERVER),
     (re.compile("^Transaction manager exception"), Fault.PASSING),
 )
-"""The faults of error messages. The engine has no codes; a message begins with its kind."""
+"""The faults by the words of error messages, because the engine has no error codes."""
 
 
 def _without_ids(value: Any) -> Any:  # noqa: ANN401
@@ -61,7 +61,7 @@ def _without_ids(value: Any) -> Any:  # noqa: ANN401
 
 
 def fault_of(problem: str) -> Fault:
-    """Return the fault of a message; by default the statement is wrong."""
+    """Return the fault of a message; `Fault.STATEMENT` for an unknown message."""
     return next((fault for words, fault in _FAULTS if words.search(problem)), Fault.STATEMENT)
 
 
@@ -91,7 +91,7 @@ class Ladybug(EngineSession):
         return ladybug.Connection(self._database)
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Set the engine's own time limit, because no other thread runs during a statement."""
+        """Set the engine's time limit, because no other thread can stop a running statement."""
         connection.driver.set_query_timeout(max(1, round(limits.seconds * 1_000)))
 
     def interrupt(self, connection: Connection) -> Callable[[], object]:  # noqa: ARG002
@@ -229,7 +229,8 @@ _POOL = 256 * _MEBIBYTE
 _LARGEST_POOL = 8 * _POOL
 """The maximum size of the pool for a file with very many tables."""
 _ADDRESSES = 4_096 * _MEBIBYTE
-"""The address space of a database. With the engine's default, a process can open only 14."""
+"""The address space of a database. With the engine's default, a process can open only 14
+databases."""
 
 
 class LadybugFile(FileNamespaces):
@@ -272,12 +273,13 @@ class LadybugFile(FileNamespaces):
         return session
 
     def _tag_values(self, rows: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """Return the values in the comment."""
+        """Return the values of the tag, which is JSON in a comment."""
         tag = json.loads(rows[0][0].removeprefix(TAG))
         return [tag[name] for name in ("scenario", "name", "content_hash", "rows")]
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
-        # If the disk is full, the engine ends the whole process. The factor was measured.
+        # If the disk is full, the engine ends the whole process, so estimate the space first. The
+        # factor was measured.
         if shutil.disk_usage(path.parent).free < 2_000_000 + 64 * size(situation):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path.parent))
         with _new_database(path, situation) as database:

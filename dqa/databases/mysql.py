@@ -89,7 +89,7 @@ def code_of(error: Exception) -> int:
 
 
 def encryption(url: URL) -> dict[str, bool]:
-    """Return the options that control encryption, unless the URL already does.
+    """Return the driver's options for encryption; none if the URL already contains such options.
 
     By default the driver encrypts if the server supports it. A connection to the same machine is
     not encrypted, because setting up encryption takes longer than loading a situation.
@@ -118,7 +118,7 @@ def connect(url: URL, **options: object) -> Driver[Any]:
 
 
 _READING = conversions | {FIELD_TYPE.TIME: str}
-"""A TIME is a duration, so it remains the server's text."""
+"""The driver's converters. A TIME may be a duration, so the text of the server is unchanged."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 _CLIENT, _SERVER = range(2000, 3000), range(1000, 10_000)
@@ -214,7 +214,7 @@ class Mysql(EngineSession):
         """Classify an error by its number."""
         problem, fault = one_line(error), fault_of(code_of(error))
         if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
-            fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
+            fault = Fault.MEMORY  # the server refuses the statement because of the memory option
         return fault, problem
 
     def describe(self, driver: Driver[Any]) -> DatabaseSchema:
@@ -291,14 +291,16 @@ class MysqlNamespaces(ServerNamespaces):
     def open_driver(cls, url: URL, *, autocommit: bool = True) -> Driver[Any]:
         """Connect in a mode that rejects values that do not fit.
 
-        Every statement is committed, because the engine commits after each definition anyway.
+        Every statement is committed, because the engine commits CREATE and DROP in any case.
         """
         del autocommit
         strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
         return connect(url, init_command=strict, client_flag=CLIENT.MULTI_STATEMENTS)
 
     def _product(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
-        version = self._driver.get_server_info().removeprefix("5.5.5-")  # of old MariaDB servers
+        version = self._driver.get_server_info().removeprefix(
+            "5.5.5-"
+        )  # old MariaDB servers add it
         found = tuple(map(int, re.findall(r"\d+", version)[:3]))
         return self._flavour.title, found, self._flavour.least
 
@@ -307,7 +309,7 @@ class MysqlNamespaces(ServerNamespaces):
         return MARIADB if "mariadb" in self._driver.get_server_info().lower() else MYSQL
 
     def _database_creation(self, name: str) -> str:
-        """Return a statement that creates a database that distinguishes all different texts."""
+        """Return a statement that creates a database with a collation by character codes."""
         collation = self._flavour.collation
         return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
 

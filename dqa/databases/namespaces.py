@@ -69,7 +69,10 @@ NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
 
 
 class Namespaces(ABC):
-    """The namespaces of an open connection. Subclasses that can load override `read` to `drop`.
+    """The namespaces of an open connection.
+
+    If situations can be loaded, the subclass overrides `read`, `tables`, `situations`, `create` and
+    `drop`.
 
     Attributes
     ----------
@@ -166,9 +169,9 @@ class Namespaces(ABC):
         return tag.namespace
 
     def _content_for(self, situation: Situation, namespace: str) -> NamespaceContent:
-        """Return the content of a namespace.
+        """Return the content of the namespace for a situation.
 
-        It is an unfinished load only if all its tables belong to the situation.
+        An unfinished load with tables of another origin counts as content of another program.
         """
         content = self.read(namespace)
         if content is OtherContent.UNFINISHED:
@@ -177,7 +180,7 @@ class Namespaces(ABC):
         return content
 
     def holds(self, tag: LoadedSituation) -> bool:
-        """Return whether the namespace in a tag contains the situation in the tag."""
+        """Return whether the database contains the situation of a tag, in the tag's namespace."""
         content = self.read(tag.namespace)
         return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
 
@@ -191,7 +194,7 @@ class Namespaces(ABC):
         return namespace_for(situation)
 
     def resolve(self, namespace: str) -> str:
-        """Return the name of a namespace in the spelling of `name_for`."""
+        """Return the name of a namespace as `name_for` would write it."""
         return namespace
 
     def locked(self, namespace: str) -> AbstractContextManager[object]:  # noqa: ARG002

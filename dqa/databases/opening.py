@@ -1,4 +1,4 @@
-"""Describe, as data for a worker process, how to open a session."""
+"""Describe how to open a session, as data that can be sent to a worker process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
 _HEADER = 4_096
-"""The constant bytes at the beginning of a DuckDB file, with the identity of the file."""
+"""The length of the first part of a DuckDB file, which identifies the file and never changes."""
 
 
 @dataclass(frozen=True, slots=True)

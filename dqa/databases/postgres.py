@@ -76,7 +76,10 @@ LEFT JOIN pg_type u ON u.oid = CASE t.typcategory WHEN 'A' THEN t.typelem ELSE t
 
 
 def _names(table: str, numbers: str) -> str:
-    """Return an expression for the columns of a key if its table is a partition."""
+    """Return an SQL expression for the column names of a key; NULL unless the table is a partition.
+
+    The numbers of the columns may differ between a partition and its parent.
+    """
     return f"""CASE WHEN pg_partition_root({table}) IS NOT NULL THEN ARRAY(
         SELECT attname::text FROM unnest({numbers}) WITH ORDINALITY k (number, place)
         JOIN pg_attribute ON attrelid = {table} AND attnum = k.number ORDER BY k.place) END"""  # noqa: S608
@@ -167,7 +170,7 @@ _END = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND application_name = %s
 """
 _SESSION = (
-    # The guard assumes the first setting, even if the server uses another one.
+    # The guard reads backslashes as with the first setting, which a server may have switched off.
     "SET standard_conforming_strings = on; SET timezone = 'UTC'; "
     "SET intervalstyle = postgres; SET datestyle = ISO; "
     "SET default_transaction_read_only = on; SET search_path TO {}"
@@ -224,7 +227,7 @@ class Postgres(EngineSession):
         )
 
     def connect(self) -> Driver[Any]:
-        """Connect with the name of this session."""
+        """Connect under the application name of this session."""
         return connect(self._url, application_name=self._application, context=_adapters())
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
@@ -366,7 +369,7 @@ class PostgresNamespaces(ServerNamespaces):
     drivername = "postgresql+psycopg"
     errors = (psycopg.Error, psycopg.ProgrammingError)
     is_atomic = True
-    # Such errors have no code.
+    # A refused login has no error code.
     no_access = (
         r"FATAL: .*(?:authentication failed|pg_hba\.conf|does not exist|not permitted to log in|"
         r"permission denied for database)"
@@ -387,7 +390,7 @@ class PostgresNamespaces(ServerNamespaces):
 
     @classmethod
     def open_driver(cls, url: URL, *, autocommit: bool = False) -> Driver[Any]:
-        """Connect. A transaction sees what other loads have committed before each statement."""
+        """Connect. Each statement of a transaction sees the commits of other loads."""
         driver = connect(url, autocommit=autocommit)
         driver.isolation_level = IsolationLevel.READ_COMMITTED
         return driver

@@ -23,9 +23,9 @@ _CLOSING_LINE = 140
 _CHUNK = 1024
 """The maximum number of rows to measure at a time."""
 _VECTOR = 32
-"""A longer list of numbers in a cell is shortened first."""
+"""In a long cell, lists with more numbers than this are shortened first."""
 _SHORT = 1e-4
-"""Python writes numbers below this one with an exponent."""
+"""Python writes smaller numbers with an exponent."""
 _LEAST_PART = 40
 """The minimum number of characters of a shortened item."""
 
@@ -88,7 +88,7 @@ def collect(  # noqa: PLR0913
     started
         When the statement started (`time.perf_counter`).
     convert
-        Converts the engine's own kinds of values; applied before `plain`.
+        A function that converts values of the engine's own types, before `plain` is applied.
     total
         The number of rows; None if the engine does not know it.
     """

@@ -20,7 +20,7 @@ DRIVERS: Mapping[str, str] = {
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
 }
-"""The drivers for the URL of a store that names none, by the scheme of the URL."""
+"""The default drivers for the URL of a store, by the scheme of the URL."""
 
 
 def has_scheme(location: str, names: Collection[str]) -> bool:
@@ -96,7 +96,7 @@ def unreachable(where: str, error: Exception, no_access: str = "(?!)") -> DqaErr
         )
     if _WRONG_URL.intersection(kind.__name__ for kind in type(error).__mro__):
         return UsageError(f"{where} cannot be used: {problem}. Check the parameters in the URL.")
-    problem = problem.partition(" Is the server")[0].rstrip(".")  # libpq asks this, too
+    problem = problem.partition(" Is the server")[0].rstrip(".")  # libpq adds the same question
     return DatabaseUnavailableError(
         f"{where} cannot be reached: {problem}. Is the server running there?"
     )

@@ -178,7 +178,7 @@ class ServerNamespaces(Namespaces):
     ) -> None:
         """Create and fill the namespace; drop it if an error occurs.
 
-        Without `is_finished`, leave an unfinished load.
+        If not `is_finished`, the tag stays empty, as after an unfinished load.
         """
         self._run(self._creation(tag.namespace))
         try:
@@ -210,11 +210,12 @@ class ServerNamespaces(Namespaces):
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace the content.
 
-        Without transactions, first check that the new content can be stored.
+        If a failed replacement cannot be rolled back, first store the new content under another
+        name as a check.
         """
         if not self.is_atomic and self.read(tag.namespace) not in WORTHLESS:
             trial = f"dqa_trial_{tag.namespace[-12:]}"
-            if self.read(trial) in WORTHLESS:  # a previous replacement was killed
+            if self.read(trial) in WORTHLESS:  # left by a process that was killed
                 self.drop(trial)
             self.create(situation, replace(tag, namespace=trial), is_finished=False)
             self.drop(trial)
@@ -281,7 +282,7 @@ class ServerNamespaces(Namespaces):
         """Run a script over a new connection that commits after each statement."""
         with closing(cls.open_driver(url, autocommit=True)) as driver, driver.cursor() as cursor:
             cursor.execute(script)
-            while cursor.nextset():  # raises the errors of the statements
+            while cursor.nextset():  # raises the error of a later statement
                 pass
 
     def _database_creation(self, name: str) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _BUSY_SECONDS = 2.0
 """The maximum number of seconds to wait for a file that another process has locked."""
 _BUSY_SHARE = 0.8
-"""The share of its time limit for which a statement waits for a locked file."""
+"""A statement waits for a locked file for this share of its time limit."""
 _LARGEST = 16_000_000
 """The maximum size in bytes of a text or BLOB."""
 

@@ -68,7 +68,7 @@ class StoreLocation:
     hint
         A sentence that says which location to use instead.
     after_outage
-        A sentence about the content of the store after an outage of its server.
+        A sentence that says what the store contains after an outage of its server.
     """
 
     url: str = field(repr=False)
@@ -158,7 +158,7 @@ def translate_errors(location: StoreLocation, *, under_way: bool = False) -> Ite
     location
         The store.
     under_way
-        Whether the command can resume its work.
+        Whether to add `StoreLocation.after_outage` to the message about an outage.
     """
     try:
         yield

@@ -351,7 +351,7 @@ def _listed(values: Any) -> list[Any]:  # noqa: ANN401  (a sequence or an array)
 def _is_nan(value: Any) -> bool:  # noqa: ANN401  (any value)
     try:
         return bool(value != value)  # noqa: PLR0124
-    except (ArithmeticError, TypeError, ValueError):  # a signalling NaN, an array
+    except (ArithmeticError, TypeError, ValueError):  # e.g. a signalling NaN or an array
         return False
 
 

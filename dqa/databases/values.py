@@ -97,7 +97,7 @@ def iso_text(text: str) -> str:
 
 
 def _whole(value: int, _: int) -> int | str:
-    """Return an integer, or its text if Python may refuse to write the integer."""
+    """Return an integer; as text if it has more digits than Python may be allowed to write."""
     return int(value) if -_LARGEST < value < _LARGEST else str(Decimal(value))
 
 

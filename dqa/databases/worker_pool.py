@@ -28,18 +28,18 @@ from dqa.databases.worker import STARTING, Worker, WorkerBugError
 MOST_WORKERS = 32
 """The maximum number of workers of a session, which run statements concurrently."""
 _OWN = 0.2
-"""The number of seconds after its limit in which the engine can stop a statement itself."""
+"""The number of seconds after the time limit in which an engine may still end its statement."""
 _GRACE = 0.4
-"""The number of seconds after the limit of a statement until its worker is killed."""
+"""The number of seconds after the time limit until the worker is killed."""
 _ENDING = 0.5
-"""The number of further seconds in which a server must respond."""
+"""After a kill: the maximum number of seconds until a new worker has connected to the server."""
 _MOST_STARTING = 4
 """The maximum number of workers that start at the same time.
 
 More workers would delay each other.
 """
 _FREE = 0.3
-"""The number of seconds that a statement may wait for a worker without losing time."""
+"""A longer wait for a worker shortens the time that remains for the statement."""
 _REOPENING = 0.6
 """The minimum number of seconds for opening an embedded database again."""
 _BUSY = "Use fewer threads, or give statements more seconds."
@@ -87,7 +87,7 @@ class IsolatedSession(Session):
         After a fork, workers belong to the parent process.
         """
         self._owner = os.getpid()
-        self._places = Semaphore(MOST_WORKERS)
+        self._slots = Semaphore(MOST_WORKERS)
         self._starts = Semaphore(_MOST_STARTING)
         self._idle: list[Worker] = []
         self._is_closed = False
@@ -136,7 +136,7 @@ class IsolatedSession(Session):
 
     def close(self) -> None:
         """End all workers. Workers that run a statement end after it."""
-        if self._owner == os.getpid():  # otherwise they belong to the parent
+        if self._owner == os.getpid():  # after a fork, the workers belong to the parent process
             self._is_closed = True
             self._end_idle()
 
@@ -158,7 +158,7 @@ class IsolatedSession(Session):
             worker.kill()
             if ending is None or ending.wait(_ENDING):
                 raise timed_out(limits, self.kind) from None
-            raise self._unavailable(  # a server that is only busy would accept another worker
+            raise self._unavailable(  # even a busy server would accept a new connection
                 f"does not answer: the statement did not end within {limits.seconds:g} seconds, "
                 "and an attempt to stop it failed."
             ) from None
@@ -166,7 +166,9 @@ class IsolatedSession(Session):
             worker.kill()
             raise self._unavailable("failed: a worker process sent an invalid result.") from None
         finally:
-            if ending is not None:  # the new worker would also end its next statement
+            if (
+                ending is not None
+            ):  # otherwise the new worker could end this worker's next statement
                 worker.kill()
 
     def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401
@@ -188,7 +190,7 @@ class IsolatedSession(Session):
         """Yield a worker and the deadline. The deadline is later if a database was opened again."""
         if self._owner != os.getpid():
             self._reset()
-        if not self._places.acquire(timeout=max(until - monotonic(), 0.0)):
+        if not self._slots.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
         try:
             if self._is_closed:
@@ -198,15 +200,15 @@ class IsolatedSession(Session):
                 worker, until = self._start(until)
             try:
                 yield worker, until
-            except (DqaError, WorkerBugError):  # it has replied or ended
+            except (DqaError, WorkerBugError):  # the worker has replied or ended
                 raise
-            except BaseException:  # it will still send a reply that no one waits for
+            except BaseException:  # the worker could still send a reply
                 worker.kill()
                 raise
             finally:
                 self._add(worker)
         finally:
-            self._places.release()
+            self._slots.release()
 
     def _start(self, until: float) -> tuple[Worker, float]:
         """Return the first available worker, a new or an idle one, and the deadline."""

@@ -69,9 +69,9 @@ class AuditEntry:
 
 
 Approval: TypeAlias = Callable[[str, GuardVerdict, str], bool]
-"""Takes a statement, its verdict and the name of the database; returns whether it may run."""
+"""A function of a statement, its verdict and the database's name; returns whether it may run."""
 Sink: TypeAlias = Callable[[AuditEntry], object]
-"""Receives every entry when its statement has finished."""
+"""A function that receives the entry of each finished statement."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ class GuardVerdict:
         The text that the database runs in place of the author's text; empty if the statement is
         refused.
     form
-        The subject of a statement such as DESCRIBE; None for a query. dqa answers such a statement
-        from the schema, without the database.
+        The parsed form of SHOW, DESCRIBE or PRAGMA. dqa answers these statements from the schema
+        instead of running them. None for a query.
     """
 
     allowed: bool

@@ -91,14 +91,19 @@ class Cursor:
     returned
         The start and the end of each item of the final RETURN that has no alias.
     colons
-        The separators between labels other than ``&``.
+        The positions of colons between labels, as in ``:A:B``.
     used
         The database that USE names. The text that runs has no USE.
     shows
         The object of SHOW.
-    explains, searches, has_path_value, has_computed_label
-        Whether the statement contains EXPLAIN or PROFILE; SEARCH; a path outside of a pattern; a
-        label or type that the server computes.
+    explains
+        Whether the statement contains EXPLAIN or PROFILE.
+    searches
+        Whether the statement contains SEARCH.
+    has_path_value
+        Whether the statement contains a path outside of a pattern.
+    has_computed_label
+        Whether the server computes a label or type of the statement.
     """
 
     def __init__(self, statement: str, dialect: str, policy: Policy) -> None:

@@ -12,9 +12,10 @@ from dqa.guard.cypher_tokens import NUMBER
 from dqa.guard.lists import AllowLists
 
 MOST_ROWS = 2_000
-"""The assumed maximum number of rows that a list collects. The server limits the memory of more."""
+"""The assumed maximum number of rows that a list collects. For more rows, the server's memory limit
+protects the server."""
 ACCUMULATOR = 1e12
-"""The size that the accumulator of reduce() is assumed to have while its expression is read."""
+"""The assumed size of the accumulator while the expression of reduce() is read."""
 _MOST_ITEMS = 1_000_000
 """The maximum number of items of a range(), and of repetitions of a string."""
 _LARGEST = 4_000_000
@@ -22,13 +23,13 @@ _LARGEST = 4_000_000
 _MOST_STEPS = 4_000_000
 """The maximum number of evaluations within nested list functions."""
 _MOST_FOLDED = 10_000
-"""The maximum number of steps of one reduce(): each step may copy the accumulator."""
+"""The maximum number of steps of one reduce(), because each step may copy the accumulator."""
 _MOST_TRIED = 4e9
-"""The maximum number of steps of a search for a regular expression."""
+"""The maximum number of steps to match a regular expression."""
 _STORED_TEXT = 1_000.0
-"""The assumed length of a stored text in such a search."""
+"""The assumed length of a text from the database that is matched with a regular expression."""
 _BOUNDS = frozenset({NUMBER, "+", "-", ",", ")", "SIZE", "LENGTH"})
-"""The tokens outside of brackets in the bounds of a range()."""
+"""The tokens that the arguments of range() may contain outside of inner brackets."""
 _ESCAPED_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]", re.DOTALL)
 _FLAGS = re.compile(r"\(\?[ims]+\)|(?<=\()\?:")
 _UNSAFE = re.compile(r"\(\?|\)[*+{]")
@@ -43,7 +44,7 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, total: float) -> Size:
-        """Return the size of a string, or of a list that may consist of a single large item."""
+        """Return a size for a value that may be one large item: a string, or a list of one item."""
         return cls(total, total)
 
 
@@ -61,7 +62,10 @@ def list_of(sizes: Sequence[Size]) -> Size:
 
 
 def repeated(items: float, each: float) -> Size:
-    """Return the size of a list of equal items. An accumulator is counted at least twice."""
+    """Return the size of a list whose items have the size `each`.
+
+    An accumulator counts at least twice, so that `reduced` refuses a list of accumulators.
+    """
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
 
 
@@ -82,7 +86,7 @@ def _require_at_most(most: int, count: float, what: str) -> float:
 
 
 def require_fast_pattern(text: str, searched: float) -> None:
-    """Refuse a regular expression whose search may be long: a server cannot interrupt it.
+    """Refuse a regular expression that may take long to match: a server cannot interrupt it.
 
     A pattern with k quantifiers takes up to n**k steps on n characters. Each alternative can double
     the number of steps. A repeated group can take exponentially many steps.
@@ -90,9 +94,9 @@ def require_fast_pattern(text: str, searched: float) -> None:
     Parameters
     ----------
     text
-        The regular expression as a quoted text of the statement.
+        The regular expression, with its quotes.
     searched
-        The statement itself creates a part of the text that is searched: its maximum length.
+        The maximum length of the text that the statement builds and matches.
     """
     pattern = text.replace(r"\\", "\\")
     escaped = "".join(re.findall(r"\\(.)", pattern, re.DOTALL))
@@ -111,8 +115,8 @@ def require_fast_pattern(text: str, searched: float) -> None:
 def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size:
     """Return the size of the result of reduce().
 
-    The accumulator has the size `ACCUMULATOR`. A value of twice that size would double the
-    accumulator at every step and exhaust the memory, so it is refused.
+    The accumulator has the assumed size `ACCUMULATOR`. An expression of twice that size would
+    double the accumulator at every step and exhaust the memory, so it is refused.
 
     Parameters
     ----------
@@ -121,8 +125,8 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
     start, items
         The initial value of the accumulator, and the list.
     values
-        The next value of the accumulator, as a single item. If the accumulator is a map, and each
-        value reads only keys of the previous map, there is one item for each value.
+        The size of the expression that replaces the accumulator. If the expression is a map whose
+        values read only single keys of the accumulator: the size of each value.
     """
     _require_at_most(_MOST_FOLDED, items.total, "steps of reduce()")
     if any(value.total >= 2 * ACCUMULATOR for value in values):
@@ -173,7 +177,7 @@ def range_of(keys: Sequence[str], texts: Sequence[str], largest: float) -> Size:
 
 
 def _require_plain_bounds(keys: Sequence[str]) -> None:
-    """Refuse a range whose bounds may be any number, because no limit ends a long list."""
+    """Refuse a range whose bounds may be any number, because the server cannot interrupt it."""
     depth = 0
     for key in keys:
         depth += (key == "(") - (key == ")")

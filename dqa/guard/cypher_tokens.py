@@ -61,7 +61,7 @@ class Tokens(NamedTuple):
         The kind of each token: a symbol, a word in capitals, `NAME`, `NUMBER` or `TEXT`; empty at
         the end.
     texts
-        A name without its quotes; any other token is the same as in `spelled`.
+        The token as in `spelled`, but a name without its quotes.
     spelled
         The text that runs for each token. Names with letters outside of ASCII are in backticks.
     starts, ends

@@ -22,7 +22,7 @@ from dqa.guard.policy import Policy
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
 _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
-"""The tokens that read only a property, a label or a type of the name before them."""
+"""The tokens after a name with which a statement reads only a property, a label or a type."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
@@ -62,7 +62,7 @@ class ValueReader(Cursor):
     def _repeated(self, items: float) -> Iterator[None]:
         """Read an expression that a list function evaluates for each of `items` items."""
         steps, self._steps = self._steps, self._steps * items
-        if not self.ladybug:  # its worker can be killed
+        if not self.ladybug:  # LadybugDB runs in a worker process, which can be killed
             sizing.require_few_steps(self._steps)
         yield
         self._steps = steps

@@ -47,9 +47,9 @@ _REWRITTEN = (
     "The policy rewrites this statement, but the database cannot run the rewritten statement"
 )
 _INSERTED = 12
-"""If an error message contains this many characters of an inserted text, it reveals the policy."""
+"""An error message that quotes this many characters of the policy's SQL reveals the policy."""
 _FOR_HINTS = 0.5
-"""Seconds in which the schema must be read if only the hint of an error needs it."""
+"""The maximum number of seconds for reading the schema to improve an error message."""
 
 
 class GuardedDatabase:
@@ -104,7 +104,7 @@ class GuardedDatabase:
         return self._session.namespace
 
     def row_order(self, table: str) -> bytes | None:
-        """Return the order of a table's rows if no statement can return it; see `Session`."""
+        """Return the stored order of a situation's rows; see `Session.row_order`."""
         if self._closed:
             raise self._closed_error()
         return self._session.row_order(table)
@@ -119,8 +119,8 @@ class GuardedDatabase:
     ) -> Self:
         """Set the policy, the audit and the limits, and return the database.
 
-        Call this right after opening the database. If the policy limits tables and has no schema,
-        it gets the schema of the database.
+        Call this right after opening the database. A policy that hides a part of a table gets the
+        schema of the database, unless the policy has a schema.
 
         Parameters
         ----------
@@ -187,9 +187,10 @@ class GuardedDatabase:
         return other
 
     def described(self, *scenarios: Schema) -> Self:
-        """Return this database with the descriptions of scenarios for parts that have no comment.
+        """Return a copy of this database whose schema also contains the descriptions of scenarios.
 
-        The result shares the connections, and closing it closes this database.
+        A description applies only to a table, label or type without a comment. Both objects share
+        the connections; closing the copy also closes them.
 
         Parameters
         ----------
@@ -302,7 +303,7 @@ class GuardedDatabase:
         return rows
 
     def _replayed(self, statement: str, limits: Limits) -> Rows:
-        """Return the recorded result of a statement from before a pause; otherwise run it."""
+        """Return the result that the journal recorded before a pause, or run the statement."""
 
         def act() -> dict[str, Any]:
             try:
@@ -331,8 +332,8 @@ class GuardedDatabase:
     def _judged(self, statement: str) -> GuardVerdict:
         """Return the verdict on a statement.
 
-        If the statement may need the schema to distinguish columns from functions, and known from
-        unknown types, the schema is read first.
+        The guard may refuse ``x.name`` or ``::name`` only because it does not know the columns and
+        types of the database. In this case, read the schema and check the statement again.
         """
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None

@@ -70,7 +70,7 @@ def unknown_name(
     hint = ""
     if not _OF_PART.search(problem):
         names = [field.name for part in parts[:named] or parts for field in part.fields]
-        if not schema.tables:  # LadybugDB does not say whether it misses a property or a label
+        if not schema.tables:  # LadybugDB does not say whether a property or a label is unknown
             names += [part.name for part in parts]
         hint = _owning(bare, parts, schema) or closest(bare, names, schema=schema)
     hint = hint or closest(bare, [part.name for part in parts], schema=schema)

@@ -43,7 +43,7 @@ _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE,
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _CHAINING = _CLOSING | _NAMES | {TokenType.DOT}
-"""What precedes a bracket that continues a chain."""
+"""Tokens before a bracket that continues a chain of calls or subscripts."""
 _VALUES = frozenset(
     {*_NAMES, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET}
 )
@@ -114,9 +114,9 @@ def _is_part(table: exp.Table, dialect: str) -> bool:
         parts: list[exp.Expr] = []
         if isinstance(node, exp.With):
             own = next(n for n, part in enumerate(node.expressions) if part is below)
-            # Within its own definition, the name of a part may mean a table. It does so without
-            # RECURSIVE and, in DuckDB, outside of the second half of a UNION. In MariaDB, the name
-            # of a later part may also mean a table.
+            # Within the definition of a part, the part's own name means the part only with
+            # RECURSIVE. In DuckDB it must also be in the second half of a UNION. Otherwise it may
+            # mean a table. In MariaDB, the name of a later part may mean a table, too.
             union, is_own = below.this, bool(node.args.get("recursive"))
             if dialect not in {"sqlite", "mysql", "mariadb"}:
                 is_own = is_own and isinstance(union, exp.Union)
@@ -205,7 +205,7 @@ def _adapted(
         and not (token.token_type is TokenType.VAR and token.text.lower() in words)
         for token in tokens
     ]
-    ends_value = [False, False, *ends_value]  # two positions later than the tokens
+    ends_value = [False, False, *ends_value]  # ends_value[i + 2] describes tokens[i]
     clause: TokenType | None = None
     brackets: list[TokenType] = []
     closed: TokenType | None = None  # the token before the bracket that was just closed

@@ -190,7 +190,7 @@ class Policy:
 
     @cached_property
     def in_small_letters(self) -> Policy:
-        """The policy in lower case, for LadybugDB. Its labels are the labels that have a table."""
+        """The policy in lower case, for LadybugDB, limited to the labels that exist."""
         folded: dict[str, Any] = {
             name: frozenset(map(str.lower, getattr(self, name)))
             for name in OF_GRAPH
@@ -236,7 +236,7 @@ class Policy:
 
     @cached_property
     def shown_tables(self) -> Mapping[str, ShownTable]:
-        """What the policy shows of each table, by lower-case name. Whole tables may be hidden."""
+        """What the policy shows of each table, by lower-case name, even of hidden tables."""
         shown: dict[str, ShownTable] = {}
         quote = self.schema.quote if self.schema is not None else '"'
         for name, table in self.known_tables.items():
@@ -269,7 +269,7 @@ class Policy:
 
     @cached_property
     def column_words(self) -> frozenset[str]:
-        """The visible columns and the words in their types, which may name composite fields."""
+        """The visible columns and the words in their types, which may be names of fields."""
         texts = (f"{column.name} {column.type}" for column in self._visible_columns)
         names = (column.name.casefold() for column in self._visible_columns)
         return frozenset((*names, *re.findall(r"\w+", " ".join(texts).casefold())))
@@ -318,7 +318,7 @@ class Policy:
 
     @cached_property
     def restricted_names(self) -> frozenset[str]:
-        """The tables in the restrictions. An empty name stands for all tables."""
+        """The tables that a mask, row filter or column rule names; an empty text for all tables."""
         entries = (*self.masks, *(self.columns or ()), *self.denied_columns)
         return frozenset((*self.row_filters, *(entry.rpartition(".")[0] for entry in entries)))
 
@@ -414,7 +414,10 @@ OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_prop
 
 
 def _by_names(what: str, value: Any) -> Any:  # noqa: ANN401  (unchecked input of any type)
-    """Validate a list or a mapping of names; return it with names in the compared spelling."""
+    """Validate a list or a mapping of names, and return it with names in lower case.
+
+    The names in a graph keep their case.
+    """
     is_mapping = what in _MAPPINGS
     is_form = isinstance(value, Collection) and isinstance(value, Mapping) is is_mapping
     if not is_form or isinstance(value, str) or not all(isinstance(n, str) and n for n in value):
@@ -422,7 +425,10 @@ def _by_names(what: str, value: Any) -> Any:  # noqa: ANN401  (unchecked input o
         raise UsageError(f"The policy's {what} must be {form}, not {value!r}.")
     for name in value if what in _OWNED else ():
         if "." not in name.strip("."):
-            raise UsageError(f"The policy's {what} has '{name}': write 'owner.{name}'.")
+            owner = "label" if what in OF_GRAPH else "table"
+            raise UsageError(
+                f"The policy's {what} contains '{name}' without a {owner}: write '{owner}.{name}'."
+            )
     fold = str if what in OF_GRAPH else str.casefold
     return {fold(n): value[n] for n in value} if is_mapping else frozenset(map(fold, value))
 

@@ -298,7 +298,7 @@ class _Rules:
             raise Refusal(f"the type {name} is not a type of the visible schema")
 
     def _check_rare(self, node: exp.Expr) -> None:
-        """Refuse a node by one of the short rules."""
+        """Apply the rules for rarely used kinds of nodes."""
         problem, name = "", node.name
         match node:
             case exp.ObjectIdentifier() if self.scope is not None or self.policy.restricts:
@@ -348,9 +348,10 @@ class _Rules:
                     self._check_attribute(node.name)
 
     def _names(self) -> tuple[Mapping[str, bool], Mapping[str, set[str]], set[str]]:
-        """Return the sources, the columns of functions in FROM, and the column aliases.
+        """Return the names in FROM, the columns of functions in FROM, and the column aliases.
 
-        The value of a source is True if it is a table that is not in the schema.
+        The first result maps each name in FROM to True if it may be a table that is not in the
+        schema.
         """
         sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
         functions: dict[str, set[str]] = {}

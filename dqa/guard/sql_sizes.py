@@ -17,7 +17,7 @@ _WIDE = re.compile(r"\{[^{}]*\d{4}|\{[^}]*\{|\{[^{}]*:\}[<>=^]|%[^a-zA-Z%]*(?:\d
 """Matches a format of DuckDB that may contain a width of four digits or a computed width. In
 ``{:}>5}``, the first brace is a fill character."""
 _FORMATTED = 1_000.0
-"""The maximum length of a value with a width of three digits."""
+"""The assumed length of a formatted value, because `_WIDE` refuses widths of four digits."""
 _PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
 """PostgreSQL operators that compare all pairs of two arrays."""
 _SERIES = frozenset({"array_fill", "generate_series"})

@@ -40,7 +40,8 @@ _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 _ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
 """The limits for reading a catalogue, which must be complete."""
 _VIEWS: Mapping[str, str] = {
-    # Pairs of a view and a table that it reads, and of a partition and an ancestor, in both orders.
+    # Pairs of a view and a table that the view reads. Also pairs of a partition and its parent or
+    # an earlier ancestor, in both orders.
     "postgres": """
         SELECT v.relname, t.relname, false AS is_partition
           FROM pg_catalog.pg_depend AS d
@@ -219,7 +220,8 @@ def protected(policy: Policy, session: Session) -> Policy:
         if found.cut is not None:
             raise UsageError(f"Database '{session.name}' has too many views for this policy.")
         views = found.rows
-    # A view with its own restrictions is readable. A partition must hide all that its parent hides.
+    # A view with its own restrictions may be read. A partition and its parent have common rows, so
+    # `_is_safe` compares their restrictions.
     named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
     rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy, hiding))]
     return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
@@ -273,9 +275,9 @@ def _folded(value: object) -> str:
 
 
 def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> bool:
-    """Return whether a restricted table hides as much as the other tables with the same rows.
+    """Return whether the first table in `row` hides everything that the second table hides.
 
-    `row` contains the names of the table and of the other table with the same rows.
+    The tables are a partition and its parent, so they have common rows.
     """
     one, other = map(_folded, row[:2])
     own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
@@ -285,7 +287,7 @@ def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> 
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return the hidden and masked columns of a table; without `hidden`, the other columns."""
+    """Return the columns of a table that are hidden or masked; if not `hidden`, the others."""
     table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}

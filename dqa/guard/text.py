@@ -54,11 +54,8 @@ _UNCOMMON = re.compile(r"[`#$[\]{}]")
 """Characters that databases read in different ways."""
 _QUOTES = re.compile(r"\\.|''|\"\"|'", re.DOTALL)
 _JOINED = re.compile(r"[\w$&@'\"`\]]['\"`]|[\w$'\"`][\w$]|--|/\*|//")
-"""Matches two characters at a border of two pieces.
-
-Such pieces need a space between them, because a server could read them as one token or as a
-comment.
-"""
+"""Matches the last character of a token and the first character of the next token if a server could
+read the two tokens as one token or as a comment. A space must separate such tokens."""
 
 
 @cache

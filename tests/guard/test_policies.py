@@ -20,7 +20,7 @@ def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
         ("{", "is not JSON"),
         ('{"tabels": []}', "'tabels'"),
         ('{"tables": "emp"}', "must be a list"),
-        ('{"columns": ["salary"]}', "write 'owner.salary'"),
+        ('{"columns": ["salary"]}', "write 'table.salary'"),
     ]:
         path.write_text(wrong, "utf-8")
         with pytest.raises(UsageError, match=problem):

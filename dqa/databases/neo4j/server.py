@@ -37,7 +37,7 @@ ORDER = "order_"
 FAILURES = (Neo4jError, DriverError, OSError)
 """The exceptions of the driver."""
 _MARK = "dqa"
-"""The metadata key of a transaction for the mark of its session."""
+"""The key in a transaction's metadata whose value is the mark of the session."""
 _END = (
     "SHOW TRANSACTIONS YIELD transactionId AS id, metaData "
     f"WHERE metaData.{_MARK} STARTS WITH $mark "
@@ -52,7 +52,7 @@ _FOR_THE_USER = (
     *("AuthenticationRateLimit", "CredentialsExpired", "DatabaseNotFound", "Security.Forbidden"),
     *("Security.Unauthorized", "Statement.AccessMode"),
 )
-"""The last parts of the status codes of problems that the user can fix."""
+"""Status codes that end with these words mean a problem that the user can fix."""
 _POSITION = re.compile(r" \(line \d+, column \d+ \(offset: \d+\)\)")
 
 
@@ -259,9 +259,9 @@ def values_of(record: neo4j.Record) -> list[Any]:
 def converter(hidden: str | None) -> Callable[[Any], Any]:
     """Return a function that converts the driver's values to lists, maps and plain values.
 
-    A node or relationship becomes a dictionary with its label (a list of several labels) and its
-    properties in alphabetical order. A path becomes its nodes and relationships. Internal ids and
-    the label `hidden` are omitted.
+    A node or relationship becomes a dictionary with its label or type and its properties in
+    alphabetical order. Several labels are a list. A path becomes its nodes and relationships.
+    Internal ids and the label `hidden` are omitted.
     """
 
     def convert(value: Any) -> Any:  # noqa: ANN401, PLR0911  (one return per kind of value)
@@ -285,9 +285,9 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
                 return {key: convert(value[key]) for key in value}
             case list() | tuple():
                 return [convert(item) for item in value]
-        unread = getattr(
-            value, "raw_data", value
-        )  # a value that cannot be read, or a list or map with one
+        # The driver returns `raw_data` for a value that Python cannot represent, and for a list or
+        # map that contains such a value.
+        unread = getattr(value, "raw_data", value)
         if unread is value:
             return value
         return _unread(unread.tag, unread.fields) if hasattr(unread, "tag") else convert(unread)

@@ -43,7 +43,7 @@ _SECONDS = 10.0
 """The maximum number of seconds for reading one label or one relationship type."""
 _SAMPLE = 10_000
 _BASE = re.compile(r"__\w+__|_Bloom_\w+_")
-"""Labels that graph builders and browsers add to nodes."""
+"""Matches labels that tools such as graph builders add to nodes."""
 _PROPERTIES = (
     f"LIMIT {_SAMPLE} UNWIND CASE keys(x) WHEN [] THEN [null] ELSE keys(x) END AS name "
     "WITH *, CASE WHEN name IS NOT NULL THEN valueType(x[name]) END AS type "
@@ -137,7 +137,7 @@ def _sampled(rows: _Rows, match: str, passed: str, ends: str) -> tuple[list[dict
 
 
 def _without_base(labels: Iterable[str]) -> list[str]:
-    """Return the labels of a node without labels that tools add to every node."""
+    """Return the labels of a node, without those of tools unless it has no other label."""
     found = sorted(labels)
     return [label for label in found if not _BASE.fullmatch(label)] or found
 
@@ -315,7 +315,7 @@ class Neo4j(EngineSession):
         planned = transaction.run(f"EXPLAIN {plain}").consume()
         kind = planned.query_type
         if kind != "r" and not (kind == "s" and _HARMLESS.match(statement)):
-            raise refused("it does more than reading data")
+            raise refused("it does more than read data; write a query that only reads")
         return _warning(statement, planned.gql_status_objects)
 
     def _shown(self, text: str) -> str:

@@ -62,15 +62,15 @@ class ProposedScenario(Record):
     def to_text(self) -> str:
         """Return a text with the written files and the next steps."""
         left = f", {len(self.left_out):,} of them left out" if self.left_out else ""
-        described = f"{counted(len(self.tables), 'table')} described{left}"
+        described = f"Described: {counted(len(self.tables), 'table')}{left}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
         fix = "and write rules.md and outcomes.* for what you decide about"
         return "\n".join(
             [
                 f"{self.folder}: {', '.join(self.files)}.",
                 (
-                    f"The candidates are the values of {self.table}.{self.column}, each of them a "
-                    f"{self.noun}; {described}."
+                    f"The candidates are the values of {self.table}.{self.column} (noun: "
+                    f"'{self.noun}'). {described}."
                 ),
                 f"{guessed}: look for '{GUESS}', {fix}.",
                 f"Then write confirmed = true into {self.folder}/scenario.toml.",

@@ -106,7 +106,6 @@ from dqa.core.truth import Truth as Truth
 from dqa.deciders.answers import choice_of as choice_of
 from dqa.deciders.base import DeciderFactory as DeciderFactory
 from dqa.deciders.base import Settings as Settings
-from dqa.evaluation.asked import AskedQuestion as AskedQuestion
 from dqa.evaluation.audit import Annotation as Annotation
 from dqa.evaluation.audit import ReleaseAudit as ReleaseAudit
 from dqa.evaluation.audit import annotate as annotate
@@ -132,6 +131,7 @@ from dqa.evaluation.statistics.games import PlayFigures as PlayFigures
 from dqa.evaluation.statistics.summaries import EpochStatistics as EpochStatistics
 from dqa.evaluation.statistics.summaries import Summary as Summary
 from dqa.evaluation.traces import Trace as Trace
+from dqa.evaluation.user_question import UserQuestion as UserQuestion
 from dqa.guard import Audit as Audit
 from dqa.guard import Policy as Policy
 from dqa.guard import check as check

@@ -196,7 +196,7 @@ def test_a_bug_of_a_decider_is_recorded_or_raised(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE t (a)")
-    asked = dqa.AskedQuestion(question="Which?", candidates="SELECT 'x'")
+    asked = dqa.UserQuestion(question="Which?", candidates="SELECT 'x'")
     first = dqa.ask(file, asked, decider="first", candidates=["y", "z"], record=False)
     assert first.asked is not None
     assert (first.asked.text, first.choice) == ("Which?", "y")

@@ -23,8 +23,8 @@ from dqa.core.records import Record
 from dqa.core.review import Reviewer, reviews_in
 from dqa.core.secrets import redact
 from dqa.deciders.tools import Arguments, Text, checked_arguments
-from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.traces import Trace
+from dqa.evaluation.user_question import UserQuestion
 from dqa.report.reading import decision_lines
 
 _MOST_STATEMENTS = 50
@@ -255,7 +255,7 @@ def agent_tools(
     tools = [_tool(opened, name, action) for name, action in _LOOKING.items()]
     tools.append(_tool(opened, "query", partial(looking.query, limits=limits), queries))
     if decisions is not None:
-        fields = AskedQuestion.model_fields.items()
+        fields = UserQuestion.model_fields.items()
         definitions = {name: (one.annotation, one) for name, one in fields}
         tools.append(_tool(opened, "ask", _asking(decisions), _ASKING, **definitions))
     return tuple(tools)

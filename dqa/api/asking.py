@@ -31,7 +31,6 @@ from dqa.deciders.candidates import choices_of
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
-from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.connecting import NamedDecider, connect, with_each_model
 from dqa.evaluation.decide import (
     decide_or_end,
@@ -44,6 +43,7 @@ from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.traces import Alternative, AskRecord, Provenance, Trace
+from dqa.evaluation.user_question import UserQuestion
 from dqa.guard import GuardedDatabase
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
@@ -122,7 +122,7 @@ class Decisions:
 
 def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     database: str | Path | Database,
-    question: str | AskedQuestion | None = None,
+    question: str | UserQuestion | None = None,
     *,
     decider: Named | Decisions | None = None,
     calls: CallOptions = DEFAULT_CALLS,
@@ -141,7 +141,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     database
         A URL, a database file, CSV or Parquet files, or an open database.
     question
-        A question in the user's own words, or an `AskedQuestion`.
+        A question in the user's own words, or an `UserQuestion`.
     decider
         A decider or its name; or `Decisions`, which have their own `calls` and fields.
     calls
@@ -160,7 +160,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         A new file for the record; True for a new file in `records_folder`, False for none.
     **fields
         ``policy``, ``audit`` and ``tables``, as in `open_database`, if `database` is a location.
-        The fields of an `AskedQuestion` (rules, candidates, ...) and of a `Deciding` (model,
+        The fields of an `UserQuestion` (rules, candidates, ...) and of a `Deciding` (model,
         settings, ...). A model may be a LangChain chat model object.
 
     Returns
@@ -179,10 +179,10 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     """
     access, changes = (
         {name: fields.pop(name) for name in names.keys() & fields.keys()}
-        for names in (Access.__annotations__, AskedQuestion.model_fields)
+        for names in (Access.__annotations__, UserQuestion.model_fields)
     )
-    if not isinstance(question, AskedQuestion):
-        question, changes = AskedQuestion(question=question, **changes), {}
+    if not isinstance(question, UserQuestion):
+        question, changes = UserQuestion(question=question, **changes), {}
     changed = question.changed(**changes)
     if changed.scenario is not None:
         scenario_name(changed.scenario)  # the folder of a scenario may define deciders
@@ -205,7 +205,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 def _decide(  # noqa: PLR0913  (as `ask`)
     database: Database,
-    asked: AskedQuestion,
+    asked: UserQuestion,
     decisions: Decisions,
     reviewing: Reviewing | None,
     *,

@@ -163,7 +163,7 @@ def decision_node(
         Decides the questions.
     question
         The state's key of the question. The question is a text, or a mapping with the fields of an
-        `AskedQuestion` (question, rules, candidates, ...).
+        `UserQuestion` (question, rules, candidates, ...).
     decision
         The state's key of the decision. The decision is a `Decided` as plain JSON values, so that
         checkpoints can store it.

@@ -24,8 +24,8 @@ from dqa.core.files import require_new_file
 from dqa.core.provenance import user_name
 from dqa.core.review import Review, ReviewAnswer, review_kinds
 from dqa.core.text import visible, visible_lines
-from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.options import CallOptions
+from dqa.evaluation.user_question import UserQuestion
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -163,7 +163,7 @@ def _edited(console: Console, review: Review) -> str:
 
 def _question(
     ctx: typer.Context, rules_text: str | None, candidate_name: list[str] | None
-) -> AskedQuestion:
+) -> UserQuestion:
     """Return the question in the options."""
     fields = given_by(ctx, ASKED.names)
     fields["target"] = options.pairs_in("--target", fields.get("target", ()))
@@ -175,7 +175,7 @@ def _question(
             other = "--rules-text" if name == "rules" else "--candidate-name"
             raise UsageError(f"--{name} and {other} exclude each other: give one of them.")
         fields.setdefault(name, value)
-    return AskedQuestion(**fields)
+    return UserQuestion(**fields)
 
 
 @with_options(asked=ASKED, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions)

@@ -19,8 +19,8 @@ from dqa.cli.help import LIMITS
 from dqa.cli.options import declared, names_in, pairs_in, parameter
 from dqa.core.docstrings import Described, descriptions
 from dqa.core.records import Record
-from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.spec import PARAMETERS, Deciding, PlaySpec, RunSpec
+from dqa.evaluation.user_question import UserQuestion
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     "model": {name: name for name in ("base_url", *PARAMETERS)} | {"model": "name"},
@@ -82,7 +82,7 @@ EVALUATING = SpecFields(
         *_DECIDING,
     )
 )
-ASKED = SpecFields(tuple(AskedQuestion.model_fields), AskedQuestion)
+ASKED = SpecFields(tuple(UserQuestion.model_fields), UserQuestion)
 
 
 def given_by(ctx: typer.Context, names: Iterable[str] = ()) -> dict[str, Any]:

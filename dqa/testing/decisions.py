@@ -15,8 +15,8 @@ from dqa.core.errors import DqaError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
-from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.traces import Trace
+from dqa.evaluation.user_question import UserQuestion
 from dqa.loaders.generator.generate import generate
 
 Decided: TypeAlias = Trace | Decision
@@ -27,7 +27,7 @@ _TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*'")
 
 def ask_in_test(
     database: str | Path | Database,
-    question: str | AskedQuestion,
+    question: str | UserQuestion,
     **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
 ) -> Trace:
     """Ask one question about a database (fixture ``dqa_ask``). Exceptions of bugs are raised.

@@ -57,7 +57,7 @@ def decide(
 ) -> tuple[dqa.Trace, list[str]]:
     """Let an agent decide, and return what its model read last in each request."""
     model = PreparedReplies(replies)
-    question = dqa.AskedQuestion(question="Which closes?", candidates=("North", "South"))
+    question = dqa.UserQuestion(question="Which closes?", candidates=("North", "South"))
     given: dict[str, Any] = {"decider": "planrag", "debug": True} | more
     trace = dqa.ask(shop, question, model=model, reviewer=person, review=review, **given)
     return trace, [request.messages[-1].text for request in model.requests]

@@ -101,7 +101,7 @@ def test_decisions_are_children_of_their_run_and_calls_and_statements_of_their_d
     assert {_parent(span) for span in (*spans["chat"], *spans["query"])} <= known
 
 
-QUESTION = dqa.AskedQuestion(
+QUESTION = dqa.UserQuestion(
     question="Whom do we drop?",
     rules="The key is sk-abcdef1234567890abcd.",
     candidates=("Süd", "Nord"),

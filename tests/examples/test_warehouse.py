@@ -143,7 +143,7 @@ def test_column_descriptions_of_the_folder_are_in_the_prompt(
 ) -> None:
     """For a single question and for a run."""
     description = "what carrying a unit from the plant to the warehouse costs"
-    asked = dqa.AskedQuestion(scenario=str(FOLDER / "stop-plant"), target=ASKED[0]["target"])
+    asked = dqa.UserQuestion(scenario=str(FOLDER / "stop-plant"), target=ASKED[0]["target"])
     trace = dqa.ask(warehouse, asked, decider="planrag", model="scripted:analyst")
     assert description in str(trace.events)
     questions = dqa.read_questions(QUESTIONS, {"warehouse": str(warehouse)})

@@ -41,7 +41,7 @@ def test_a_proposal_for_such_a_schema_is_decided_at_once(odd: str, tmp_path: Pat
     assert checked.is_good, checked.to_text()
     outcomes = (tmp_path / "s" / "outcomes.sql").read_text("utf-8")
     assert "f.land = c.land AND f.no = c.no" in outcomes
-    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
+    asked = dqa.UserQuestion(scenario=str(tmp_path / "s"))
     decision = dqa.ask(odd, asked, decider="oracle")
     assert decision.choice == "South"
     assert decision.asked is not None

@@ -27,7 +27,7 @@ def size_of(trace: dqa.Trace) -> int:
 
 def test_an_agent_narrows_the_candidates_by_queries(warehouse: str) -> None:
     """The prompt has their number, their query and some names; a wrong name is corrected."""
-    asked = dqa.AskedQuestion(question="Which item?", candidates=LISTING)
+    asked = dqa.UserQuestion(question="Which item?", candidates=LISTING)
     model = PreparedReplies([TOP, Answer("That.", "SKU-999999"), Answer("That.", f"item {BEST}")])
     trace = dqa.ask(warehouse, asked, decider="planrag", model=model)
     assert trace.choice == BEST
@@ -48,7 +48,7 @@ def test_a_scenario_lists_the_best_and_the_worst(
     every = Step("All.", "all", tool="compare")
     one = Step("One.", BEST, tool="simulate")
     model = PreparedReplies([every, one, Answer("That.", "SKU-000002")])
-    asked = dqa.AskedQuestion(scenario=scenario)
+    asked = dqa.UserQuestion(scenario=scenario)
     trace = dqa.ask(warehouse, asked, decider="planrag-sim", model=model)
     assert trace.choice == "SKU-000002"
     assert "The list begins with:" in model.requests[0].text
@@ -99,14 +99,14 @@ def test_dellma_compares_the_first_rows_of_its_context(warehouse: str, scenario:
     """A warning names their number; without such rows the question is refused with advice."""
     trace = dqa.ask(
         warehouse,
-        dqa.AskedQuestion(scenario=scenario),
+        dqa.UserQuestion(scenario=scenario),
         decider="zero-shot",
         model=PreparedReplies(dellma),
     )
     assert trace.choice == BEST
     assert "Only 12 of 30,000 candidates were compared" in trace.warnings[0]
     assert size_of(trace) < TRACE_BYTES
-    unlisted = dqa.AskedQuestion(
+    unlisted = dqa.UserQuestion(
         question="Which?", candidates=LISTING, context=("SELECT shelf FROM item LIMIT 5",)
     )
     with pytest.raises(UsageError, match="has 30,000 candidates"):

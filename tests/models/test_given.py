@@ -13,7 +13,7 @@ from dqa.models.scripted.steps import Answer, Step
 from dqa.testing.fake_models import PreparedReplies, Request
 
 LOOK = Step("Look.", "SELECT name FROM supplier ORDER BY price LIMIT 1")
-QUESTION = dqa.AskedQuestion(
+QUESTION = dqa.UserQuestion(
     question="Which supplier is the cheapest?", candidates="SELECT name FROM supplier"
 )
 

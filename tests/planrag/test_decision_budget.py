@@ -42,7 +42,7 @@ def ask(
 ) -> tuple[dqa.Trace, PreparedReplies]:
     """Ask which plant of the north to close."""
     model = PreparedReplies(replies)
-    asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    asked = dqa.UserQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     trace = dqa.ask(plants, asked, decider=decider, model=model, budget=budget, **more)  # type: ignore[arg-type]
     return trace, model
 
@@ -117,7 +117,7 @@ def test_time_ends_a_run(plants: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "dqa.evaluation.options.CallOptions.policy", lambda *_: CallPolicy(clock=clock)
     )
-    asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    asked = dqa.UserQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     budget = DecisionBudget(seconds=25)
     trace = dqa.ask(plants, asked, decider="iterrag", model=PreparedReplies(tick), budget=budget)
     assert (trace.choice, trace.ended_by) == ("York", "budget: 25 seconds")
@@ -132,7 +132,7 @@ def dellma(request: Request) -> Reply:
 
 def test_dellma_decides_at_once_if_its_budget_is_spent(plants: str) -> None:
     """One reply decides on the rows so far. If even that is too expensive, there is no decision."""
-    question = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    question = dqa.UserQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     for tokens, choice, ending in ((600, "Åre", "answered"), (400, None, "no_decision")):
         trace = dqa.ask(
             *(plants, question),

@@ -151,7 +151,7 @@ def scores_are_those_of_the_database(location: str, folder: Path) -> dqa.Run:
 
 def agents_decide_alike(location: str, folder: Path, statement: str) -> dqa.Trace:
     """Require that agents, simulating ones and DeLLMa decide; return DeLLMa's decision."""
-    asked = dqa.AskedQuestion(scenario=str(folder / "close-plant"), target=NORTH)
+    asked = dqa.UserQuestion(scenario=str(folder / "close-plant"), target=NORTH)
     replies: list[Reply] = [Step("", statement), Answer("", "York")]
     trace = dqa.ask(location, asked, decider="planrag", model=PreparedReplies(replies), debug=True)
     assert trace.choice == "York"
@@ -174,7 +174,7 @@ def agents_decide_alike(location: str, folder: Path, statement: str) -> dqa.Trac
     assert compared.translated == record.statement
     assert "O''Hare" in str(record.statement) or "O\\'Hare" in str(record.statement)
 
-    days = dqa.AskedQuestion(scenario=str(folder / "skip-audit"), target=SINCE)
+    days = dqa.UserQuestion(scenario=str(folder / "skip-audit"), target=SINCE)
     trace = dqa.ask(
         location,
         days,

@@ -114,7 +114,7 @@ def test_a_missing_outcome_is_an_error(tmp_path: Path, value: str, words: str | 
 def test_a_decision_page_escapes_its_content(tmp_path: Path) -> None:
     """It has the question, the statement, its rows and the alternatives, and loads nothing."""
     location = make_embedded("sqlite", tmp_path)
-    asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    asked = dqa.UserQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     model = PreparedReplies([Step("<b>Sum.</b>", SUMMED), Answer("", "York")])
     trace = dqa.ask(location, asked, decider="planrag", model=model)
     dqa.write_decision_page(trace, tmp_path / "page.html")

@@ -106,7 +106,7 @@ def test_a_proposal_and_the_examples_are_good(
     assert {found.level for found in checked.findings} == {"note"}
     assert all("guess" in found.problem for found in checked.findings)
     assert checked.statements >= 3
-    asked = dqa.AskedQuestion(scenario=str(tmp_path / "plants"))
+    asked = dqa.UserQuestion(scenario=str(tmp_path / "plants"))
     assert dqa.ask(file, asked, decider="oracle").choice is not None
     for scenario in ("stop-plant", "switch-supplier", "add-stock"):
         target = {"units": "4"} if scenario == "add-stock" else {}
@@ -128,7 +128,7 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
     (error,) = [found for found in checked.findings if found.level == "error"]
     assert error.file == str(document)
     assert "outcomes.confirmed: The goal (maximise the total revenue)" in error.problem
-    asked = dqa.AskedQuestion(scenario=str(folder))
+    asked = dqa.UserQuestion(scenario=str(folder))
     with pytest.raises(ParseError, match="write confirmed = true") as raised:
         dqa.ask(file, asked, decider="oracle")
     assert raised.value.file == document
@@ -176,7 +176,7 @@ def test_names_are_quoted_and_control_characters_escaped(odd: Path, tmp_path: Pa
         text = file.read_bytes().decode("utf-8")
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", text), file
         assert text.count("[[tables]]") == (3 if file.name == "tables.toml" else 0)  # one in a text
-    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
+    asked = dqa.UserQuestion(scenario=str(tmp_path / "s"))
     assert dqa.ask(odd, asked, decider="oracle").choice == "Wérk '5'"
     # The scripted analyst finds the scenario by its tables, as the schema quotes them.
     trace = dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
@@ -259,7 +259,7 @@ def test_a_folder_without_candidates_or_outcomes_is_an_error(odd: Path, tmp_path
     folder = tmp_path / "s"
     dqa.propose_scenario(odd, folder, question="Which Werk to stop?")
     confirm(folder)
-    asked = dqa.AskedQuestion(scenario=str(folder))
+    asked = dqa.UserQuestion(scenario=str(folder))
     (folder / "outcomes.sql").write_text("SELECT NULL, NULL;", "utf-8")
     with pytest.raises(UsageError, match="outcome"):
         dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
@@ -297,7 +297,7 @@ def test_a_key_of_several_columns_joins_by_all_of_them(tmp_path: Path) -> None:
     assert "# joins: land -> region.land and number -> region.number" in text
     assert "# joins: from_land -> region.land and from_number -> region.number" in text
     assert "# joins: to_land -> region.land and to_number -> region.number" in text
-    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
+    asked = dqa.UserQuestion(scenario=str(tmp_path / "s"))
     decision = dqa.ask(file, asked, decider="oracle")
     assert decision.asked is not None
     outcomes = {one.candidate: one.outcome for one in decision.asked.alternatives}

@@ -45,7 +45,7 @@ def a_report_with_a_wide_result(folder: Path) -> Path:
 
 def a_decision(folder: Path) -> Path:
     """Write the page of a decision about a plant."""
-    asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    asked = dqa.UserQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     model = PreparedReplies([Step("Sum.", SUMMED), Answer("York costs the most.", "York")])
     location = make_embedded("sqlite", folder)
     trace = dqa.ask(location, asked, decider="planrag", model=model)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dqa.deciders.candidates import Choices
 
 
-class AskedQuestion(Record, use_attribute_docstrings=True):
+class UserQuestion(Record, use_attribute_docstrings=True):
     """A question in the user's own words, or a scenario's question about a loaded situation.
 
     Each field is an option of ``dqa ask`` and an argument of the tool ``ask``.
@@ -109,7 +109,7 @@ def _listed(statement: str, database: Database) -> Choices:
     except UsageError as error:
         if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
             raise  # it is a statement, and something else is wrong with it
-        raise UsageError(f"{error} To name candidates, use --candidate NAME for each.") from error
+        raise UsageError(f"{error} To name candidates, use --candidate-name for each.") from error
     if not listed.total:
         raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")
     return listed

@@ -17,7 +17,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The price of a million tokens of each kind, in one currency.
+    """The prices of a million tokens, by kind of token, all in the same currency.
 
     Attributes
     ----------
@@ -107,9 +107,9 @@ Spent: TypeAlias = Mapping[str, float]
 """The usage of a decision so far, by the names of the limits."""
 
 _PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
-"""The limits that every step uses up, and the format of each limit in messages."""
+"""The limits on what every step uses, with the format of each limit in messages."""
 _OF_READING = {"statements": "statement", "rows": "row"}
-"""The limits on tool calls, and the noun for each limit in messages."""
+"""The limits on tool calls, with the noun for each limit in messages."""
 
 
 class Meter:
@@ -143,15 +143,15 @@ class Meter:
         return None
 
     def has_no_room(self, spent: Spent, steps: int = 2) -> str | None:
-        """Return the limit that leaves no room for `steps` steps; None if all have room.
+        """Return the limit that `steps` more steps would exceed; None if there is no such limit.
 
         Parameters
         ----------
         spent
             The usage so far.
         steps
-            The number of steps; by default 2, for one more step and the decision. With 0, return a
-            limit that is already reached.
+            The number of steps. By default 2: another step, and the decision. With 0, the method
+            returns a limit that is already reached.
         """
         for name, most in self._bounds.items():
             if name in _PER_STEP and (

@@ -138,7 +138,7 @@ class Rows:
 
 
 def decode_rows(values: Sequence[Any]) -> Rows:
-    """Return a result from its `dataclasses.astuple`, read from JSON.
+    """Rebuild a result from its `dataclasses.astuple` after a round trip through JSON.
 
     Raises
     ------

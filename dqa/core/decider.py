@@ -80,7 +80,7 @@ class UpperBound(Decider):
 
     @abstractmethod
     def with_truths(self, truths: Mapping[str, Truth]) -> Decider:
-        """Return a copy that knows `truths`, a mapping from the keys of questions."""
+        """Return a copy that knows the right answers; `truths` maps question keys to truths."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,9 +168,9 @@ _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
 
 
 def ending_of(error: Exception) -> tuple[Ending, str, Outage | None]:
-    """Return the ending for an error, a one-line description, and the failed part.
+    """Return the ending that an error causes, a one-line description, and the outage.
 
-    An unexpected error is a crash. The failed part is None unless the infrastructure failed.
+    An unexpected error is a crash. The outage is None unless the infrastructure failed.
     """
     for kind, ending, outage in _ENDINGS:
         if isinstance(error, kind):

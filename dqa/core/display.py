@@ -25,12 +25,12 @@ Value: TypeAlias = "str | float | int | bool | list[Value] | dict[str, Value] | 
 MOST_TOKENS = 10_000
 """The default maximum number of tokens of a schema in a prompt."""
 LEAST_TOKENS = 300
-"""The number of tokens that suffice for one table and the names of the other tables."""
+"""The minimum number of tokens of a schema: room for a table and the names of other tables."""
 
 _DIGIT = re.compile(r"\d")
-"""The pattern of a text that may be a number; it is checked before the slower conversion."""
+"""Only a text with a digit may be a number. This check is faster than a conversion."""
 _SAME = 12
-"""Two values with this number of equal digits differ only by rounding."""
+"""Values that agree in this number of digits differ only by rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Display:
     samples
         The number of sample values that the schema shows for each text or boolean column.
     fold
-        Whether a comparison lists all candidates without an effect in one line.
+        Whether a comparison combines all candidates without an effect into one line.
     schema_tokens
         The approximate number of tokens to which the schema is limited. Agents may look up the
         rest.
@@ -86,7 +86,7 @@ def numbers_in(names: Iterable[object]) -> frozenset[float]:
 
 
 def cell_of(value: Value) -> Cell:
-    """Return a value as a plain value. A list or map becomes its JSON text."""
+    """Return a value unchanged, but a list or map as JSON text."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 
@@ -111,7 +111,7 @@ def dump_row(row: Sequence[Value]) -> str:
 
 
 def spelled_number(cell: Value) -> Value:
-    """Return a cell unchanged. NaN and infinities, which JSON lacks, become text."""
+    """Return a cell unchanged, but NaN and infinities as text, because JSON lacks them."""
     return str(cell) if isinstance(cell, float) and not isfinite(cell) else cell
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 DISTRIBUTION = "decision-qa"
-"""The argument of ``pip install``; the import name and the command are ``dqa``."""
+"""The name for ``pip install``. The name for imports and of the command is ``dqa``."""
 
 _EXPANDED = frozenset('"$`\\!')
 """Characters that a shell interprets inside double quotes."""

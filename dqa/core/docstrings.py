@@ -15,7 +15,7 @@ class Described(NamedTuple):
 
 
 def descriptions(documented: Any, section: str) -> dict[str, Described]:  # noqa: ANN401
-    """Return the descriptions in a section of a NumPy docstring, by name."""
+    """Return the descriptions in a section of a NumPy docstring, by the name of the parameter."""
     found: dict[str, Described] = {}
     rest = (inspect.getdoc(documented) or "").partition(f"\n{section}\n{'-' * len(section)}\n")[2]
     for part in re.split(r"\n(?=\S)", rest.split("\n\n", 1)[0]):

@@ -23,10 +23,10 @@
     │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
     │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
     │   └── MalformedReplyError      the provider sent an incomplete reply; the request is retried
-    ├── CrashError               too many decisions ended in bugs; their traces contain them
+    ├── CrashError               too many decisions ended in bugs, which their traces show
     ├── StoppedError             a person stopped the decision in a review
     ├── BudgetSpentError         a run has spent its tokens or its money
-    │   └── OutOfBudgetError         a decision has spent its budget; the evidence so far decides it
+    │   └── OutOfBudgetError         a decision has spent its budget and uses the evidence so far
     └── InfrastructureError      a server, network or provider failed; not scored as an answer
         ├── DatabaseUnavailableError
         │   └── GameTakenError           another process has restarted the game
@@ -159,8 +159,7 @@ class NotUnderstoodError(StatementError):
 class UnknownReferenceError(StatementError):
     """The statement names something that the database lacks.
 
-    A session raises this error. The guard adds the most similar of the names that statements may
-    read.
+    A session raises this error. The guard adds the most similar visible name to the message.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class Event(Record):
 
 
 class OtherEvent(Event):
-    """An event of an unknown kind, or with fields that its kind lacks."""
+    """An event of an unknown kind, or with unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -124,7 +124,7 @@ class ToolEvent(Event):
 
 
 def event_of(evidence: Evidence, step: int) -> Event:
-    """Return the event for a piece of evidence. Its numbers are rounded, as the model saw them."""
+    """Return the event of a tool call, with the rounded numbers that the model saw."""
     kind = "simulation" if evidence.tool in SIMULATING else "tool"
     kind = "retrieval" if evidence.tool == QUERY else kind
     names = ToolEvent.model_fields.keys() - Event.model_fields.keys()
@@ -245,7 +245,7 @@ class BudgetEvent(Event):
 ReviewKind: TypeAlias = Literal["plan", "statement", "decision"]
 """The kinds of reviews."""
 ReviewAction: TypeAlias = Literal["approve", "correct", "refuse", "end"]
-"""A person's answers to a review."""
+"""The possible answers to a review."""
 
 
 class ReviewEvent(Event):
@@ -309,7 +309,7 @@ class EndingEvent(Event):
 
 
 class MoveEvent(Event):
-    """A move in a game. It follows the events of its decision.
+    """A move in a game. In a trace, it follows the events of the decision for this move.
 
     Attributes
     ----------
@@ -351,7 +351,7 @@ class MoveEvent(Event):
 
 
 class AttemptEvent(Event):
-    """An attempt at a game that is played several times. It precedes the attempt's own events.
+    """An attempt at a game that is played several times. The events of the attempt follow it.
 
     Attributes
     ----------
@@ -376,7 +376,7 @@ class AttemptEvent(Event):
 CORE_EVENTS: tuple[type[Event], ...] = tuple(
     event for event in Event.__subclasses__() if event is not OtherEvent
 )
-"""The events of all methods."""
+"""The event classes that all methods share."""
 
 
 @cache

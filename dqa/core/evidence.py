@@ -126,7 +126,7 @@ class Evidence:
 
     @property
     def rows(self) -> tuple[tuple[Value, ...], ...]:
-        """The rows with full numbers; empty if the result has no rows."""
+        """The rows with unrounded numbers; empty if the result has no rows."""
         lines = self.observation.split("\n")[1:]
         found = [json.loads(line) for line in lines if line.startswith("[")]
         if self.error is not None or len(found) != self.row_count:

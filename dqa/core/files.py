@@ -384,7 +384,7 @@ def require_new_file(path: Path) -> None:
 
 
 def require_new_folder(path: Path) -> None:
-    """Raise `UsageError` if the path is not an empty folder and cannot be created as a folder."""
+    """Raise `UsageError` unless the path is an empty folder or a folder that can be created."""
     require_room(path)
     if path.is_dir() and any(path.iterdir()):
         raise UsageError(f"The folder {path} is not empty: choose a new folder.")

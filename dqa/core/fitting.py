@@ -56,7 +56,7 @@ class FittedSchema:
     left_out
         The names of the omitted parts, the most relevant first.
     named
-        The number of omitted parts that the text names.
+        The number of omitted parts whose names the text lists.
     """
 
     schema: DatabaseSchema
@@ -258,7 +258,8 @@ _SHORTEST_STEM, _SHORTEST_SHORT = 5, 3
 _WEIGHTS = (1.0, 1.0, 0.2, 0.1)
 """The weights of the name and comment of a part, and of the names and comments of columns."""
 _DOWN, _UP = 4.0, 0.8
-"""The weights of the scores of parts that a part refers to, and of parts that refer to it."""
+"""The weights with which a part adds the scores of the parts that it refers to, and of the parts
+that refer to it."""
 _HUB = 50
 """Parts that refer to the same part are unrelated if more parts than this refer to it."""
 

@@ -175,7 +175,10 @@ def _change_variables(before: Mapping[str, str], after: Mapping[str, str]) -> No
 
 
 def _preload(context: ForkServerContext, modules: set[str]) -> None:
-    """Replace the fork server if it lacks some modules. Its child processes keep running."""
+    """Replace the fork server if it has not imported all of the modules.
+
+    The child processes of the old server keep running.
+    """
     if modules <= _preloaded:
         return
     _preloaded.update(modules)

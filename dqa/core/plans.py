@@ -153,10 +153,7 @@ def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
 
 
 def _split_lines(lines: list[str]) -> list[str]:
-    """Return the lines of a plan, with a line for each of the consecutive numbers in a paragraph.
-
-    Without such numbers, the lines do not change.
-    """
+    """Return the lines of a plan. Each of the consecutive numbers in a paragraph begins a line."""
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
     for place, text in enumerate(paragraphs):
         if marks := _inline_marks(text):

@@ -18,7 +18,7 @@ from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, Truth
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """A problem in data, and what the reader did about it.
+    """A problem in a data file, and how dqa handled it.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class QuestionSet:
     situations
         The situations by name.
     defects
-        Problems in the files, and what the reader did about them.
+        The problems in the files, and how dqa handled them.
     truths
         The truths by question key. They are used only for scoring; deciders never see them.
     rule_set

@@ -41,7 +41,10 @@ _recorders = ContextValue["list[Recorder] | None"]("dqa_recorders", None)
 
 @contextmanager
 def collect_recorders() -> Iterator[list[Recorder]]:
-    """Yield a list of the recorders that this context creates, so a failed decision has events."""
+    """Yield a list to which the recorders of this context are added.
+
+    The events of a decision are then known even if an exception ends the decision.
+    """
     recorders: list[Recorder] = []
     with _recorders.use(recorders):
         yield recorders
@@ -131,7 +134,7 @@ class Recorder:
             return cls()
 
     def merge(self, branch: Recorder) -> None:
-        """Add the events and the usage of a branch. The step numbers continue this recorder's."""
+        """Add the events and the usage of a branch. Its steps get the next step numbers."""
         before = self.steps
         self.steps += branch.steps
         self.usage += branch.usage

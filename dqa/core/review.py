@@ -133,7 +133,7 @@ class Settled:
 
 
 def review_kinds(names: Iterable[str]) -> tuple[ReviewKind, ...]:
-    """Return the kinds of review by name. Raise `UnknownNameError` for an unknown name."""
+    """Return the kinds of review with these names; raise `UnknownNameError` for another name."""
     known: tuple[ReviewKind, ...] = get_args(ReviewKind)
     wanted = tuple(names)
     for name in wanted:
@@ -199,7 +199,7 @@ class Reviewing:
         Raises
         ------
         StoppedError
-            The person ends the run.
+            The person stops the decision.
         UsageError
             The reviewer did not return an answer.
         """

@@ -165,7 +165,7 @@ class DatabaseSchema:
         return tuple(map(self.describe, self.parts))
 
     def describe(self, part: Part) -> str:
-        """Return the line of a part. Control characters are escaped."""
+        """Return the line of text that describes a part, with control characters escaped."""
         key = part.key if isinstance(part, NodeInfo) else None
         fields = [self._field(field, is_key=field.name == key) for field in part.fields]
         if part.omitted:

@@ -57,7 +57,7 @@ class Outcomes:
 
     @cached_property
     def _losses(self) -> NDArray[np.float64]:
-        """The regret of each candidate, shape (n,); 0 within rounding."""
+        """The regret of each candidate, shape (n,). Differences within `ROUNDING` are 0."""
         away = abs(self.values - self.best)
         away[away <= ROUNDING * abs(self.best)] = 0.0
         return away
@@ -82,13 +82,13 @@ class Outcomes:
 
     @cached_property
     def decided_by_last_bit(self) -> bool:
-        """Whether tied values differ, so that the order of summation determines the answer."""
+        """Whether candidates in `ties` have different values because of rounding errors."""
         tied = self.values[self._losses == 0.0]
         return bool((tied != self.best).any())
 
     @cached_property
     def margin(self) -> float:
-        """The regret of the best candidate that is not a tie; 0 if all candidates tie."""
+        """The regret of the best candidate that is not in `ties`; 0 if all candidates are."""
         behind = self._losses[self._losses > 0.0]
         return float(behind.min()) if behind.size else 0.0
 
@@ -204,7 +204,7 @@ class Simulator(Protocol):
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Return the full state after a decision; None means no decision."""
+        """Return the situation after a decision; if `decision` is None, without a decision."""
         ...
 
 

@@ -67,7 +67,7 @@ class Column:
 
     @property
     def stored(self) -> StoredType:
-        """The type in memory: decimals are floats; other types are text."""
+        """The type in memory: a decimal is a float, and a date or other special type is text."""
         if self.type in ("text", "float", "integer", "boolean"):
             return self.type
         return "float" if self.type == "decimal" else "text"

@@ -1,9 +1,9 @@
 """Open databases of one kind and load situations into them.
 
-A backend consists of a `Backend` entry, which names it and recognizes its locations, and a subclass
-of `dqa.databases.namespaces.Namespaces`. `Backend` runs the same steps and raises the same errors
-for all backends. The subclass for an embedded engine has a class method ``open_in_memory`` that
-opens a situation or a script.
+A backend consists of an instance of `Backend`, which recognizes its locations, and a subclass of
+`dqa.databases.namespaces.Namespaces`. `Backend` runs the same steps and raises the same errors for
+all backends. The subclass for an embedded engine has a class method ``open_in_memory`` that opens a
+situation or a script.
 """
 
 from __future__ import annotations
@@ -223,7 +223,10 @@ class Backend:
             return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
-        """Drop a namespace and return its situation; raise `UsageError` if it contains none."""
+        """Drop a namespace with a situation, and return the tag of the situation.
+
+        Raise `UsageError` if the namespace does not contain a situation.
+        """
         with self.start().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with namespaces.locked(name):

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from dqa.databases.mysql import Flavour
 
 Ask: TypeAlias = Callable[[str], tuple[tuple[Any, ...], ...]]
-"""Returns the rows of a statement; no rows if the role or the version cannot run it."""
+"""A function that returns the rows of a statement. If the role or the version of the server cannot
+run the statement, the function returns no rows."""
 
 _READER = "dqa_reader"
 """The read-only role in docs/guard.md."""

@@ -156,7 +156,7 @@ class Duckdb(EngineSession):
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by its class.
 
-        Some errors make it necessary to open the database again.
+        After some errors, the database must be opened again.
         """
         fatal = (duckdb.FatalException, duckdb.InternalException)
         self.is_broken |= _INVALIDATED in str(error) or isinstance(error, fatal)
@@ -245,7 +245,7 @@ def _is_reading(parsed: duckdb.Statement) -> bool:
 
 
 def fault_of(error: duckdb.Error) -> Fault:
-    """Return the fault of an exception, from its class or its message."""
+    """Return the `Fault` for an exception, from its class or its message."""
     message = str(error)
     if _INVALIDATED in message:
         return Fault.PASSING  # an earlier statement broke the session; it is opened again
@@ -302,7 +302,7 @@ _IN_MAIN = (
     "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
     "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
 )
-"""Counts the objects in the schema `main` that a statement could name."""
+"""A query for the number of objects in the schema `main` that a statement could name."""
 _ROWS = "dqa_rows"
 
 

@@ -1,4 +1,4 @@
-"""Read-only sessions; each engine has a subclass of `EngineSession`."""
+"""The base class of read-only sessions. Each engine has a subclass."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class EngineSession(Session):
 
     @abstractmethod
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Return the fault of a driver's exception, and its message without a full stop."""
+        """Return the `Fault` for a driver's exception, and its message without a full stop."""
 
     @abstractmethod
     def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401
@@ -187,7 +187,7 @@ class EngineSession(Session):
     # What all engines share
 
     def close(self) -> None:
-        """Close the connection after its statement."""
+        """Close the connection as soon as its statement has ended."""
         with self._lock:
             if self._connection is not None and self._owner == os.getpid():
                 self._disconnect(self._connection)

@@ -58,7 +58,7 @@ class Fault(Enum):
 
 @cache
 def read_faults(engine: str) -> dict[str, Fault]:
-    """Return the faults of an engine by error code, from ``faults.toml``."""
+    """Return the `Fault` for each error code of an engine, from ``faults.toml``."""
     import tomllib  # most workers end before an error
 
     text = Path(__file__).with_name("faults.toml").read_text("utf-8")

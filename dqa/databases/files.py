@@ -155,7 +155,7 @@ class FileNamespaces(Namespaces):
     kind
         The backend's name.
     tag
-        A statement that returns the tag of the situation in the file.
+        A statement that returns the tag of the situation in the file; see `LoadedSituation`.
     """
 
     kind: str

@@ -1,8 +1,8 @@
 """Convert a situation into the nodes and relationships of a graph database.
 
 The nodes of a graph have no order, and statements could read a property with row numbers. The order
-of the rows is therefore stored outside of the graph: for each row, its position among the sorted
-rows. Equal rows need not be distinguished.
+of the rows is therefore stored outside of the graph, as the original positions of the sorted rows.
+Equal rows need not be distinguished.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def no_graph(situation: Situation, problem: str) -> DataError:
 
 
 def pack_order(rows: Sequence[Sequence[Cell]]) -> bytes:
-    """Return the order of rows as bytes: the positions of the rows, sorted by content."""
+    """Return the order of rows as bytes: the original positions of the sorted rows."""
     return np.array(_sorted(rows), dtype=_TYPE).tobytes()
 
 

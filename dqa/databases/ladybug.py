@@ -61,7 +61,7 @@ def _without_ids(value: Any) -> Any:  # noqa: ANN401
 
 
 def fault_of(problem: str) -> Fault:
-    """Return the fault of a message; `Fault.STATEMENT` for an unknown message."""
+    """Return the `Fault` for a message; `Fault.STATEMENT` for an unknown message."""
     return next((fault for words, fault in _FAULTS if words.search(problem)), Fault.STATEMENT)
 
 

@@ -125,7 +125,7 @@ _CLIENT, _SERVER = range(2000, 3000), range(1000, 10_000)
 
 
 def fault_of(code: int) -> Fault:
-    """Return the fault of an error number."""
+    """Return the `Fault` for an error number."""
     is_statement = code in _SERVER and code not in _CLIENT
     return read_faults("mysql").get(str(code), Fault.STATEMENT if is_statement else Fault.UNCLEAR)
 

@@ -2,8 +2,9 @@
 
 A namespace is a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j) or a file (SQLite,
 LadybugDB). Its name contains the scenario, the situation and the content hash. A loaded situation
-can therefore be found again. Its tag is written last: a namespace without a tag is an unfinished
-load. It is not shown, and the next load replaces it. Content of other programs is never changed.
+can therefore be found again. A load ends with the tag: a record with the names and the hash of the
+situation. A namespace without a tag is an unfinished load. Unfinished loads are not shown, and the
+next load replaces them. Content of other programs is never changed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _LONGEST_WORDS = 43
 
 @dataclass(frozen=True, slots=True)
 class LoadedSituation:
-    """The tag of a loaded situation.
+    """The tag of a loaded situation, which identifies its content.
 
     Attributes
     ----------

@@ -182,7 +182,7 @@ _SYNTAX, _PROTOCOL = "42601", "08P01"
 
 
 def fault_of(code: str) -> Fault:
-    """Return the fault of an error code or of its class."""
+    """Return the `Fault` for an error code, or for the class of the code."""
     faults = read_faults("postgres")
     return faults.get(code) or faults.get(code[:2], Fault.UNCLEAR)
 
@@ -260,7 +260,7 @@ class Postgres(EngineSession):
         except psycopg.ProgrammingError as error:
             if code_of(error) or "stream()" not in str(error):
                 raise
-            connection.is_used_up = True  # closing the session undoes its effects
+            connection.is_used_up = True  # closing it undoes settings that the statement changed
             raise no_result() from error
         finally:
             rows.close()  # type: ignore[attr-defined]

@@ -188,7 +188,7 @@ def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
     """Return the size in bytes of rows as text; None if each row must be measured."""
     try:
         data = orjson.dumps(rows)
-    except TypeError:  # orjson cannot write a number or a text
+    except TypeError:  # orjson cannot write some numbers and texts
         return None
     if b"\x7f" in data or not (data.isascii() or data.decode().isprintable()):
         return None  # `dump_row` escapes these characters
@@ -208,7 +208,7 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
         fitted = tuple(_shortened(cell, most) for cell in cells)
     try:
         return fitted, is_cut, len(dump_row(fitted).encode()) + 1
-    except ValueError:  # a number or a text cannot be written
+    except ValueError:  # JSON cannot represent a number or a text
         return _fitted(tuple(map(plain, cells)), most)
 
 

@@ -80,7 +80,7 @@ def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401
 
 
 _WRONG_URL = frozenset({"ProgrammingError", "TypeError", "ValueError", "OSError"})
-"""Names of exceptions of drivers for wrong parameters in a URL."""
+"""The names of the exceptions that drivers raise for wrong parameters in a URL."""
 
 
 def unreachable(where: str, error: Exception, no_access: str = "(?!)") -> DqaError:

@@ -62,7 +62,7 @@ before it sets the authorizer.
 """
 _VIRTUAL = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND rootpage = 0"
 _MODULES = re.compile(r"\bUSING\s+(?:fts[345]|rtree(?:_i32)?|geopoly)\b", re.IGNORECASE)
-"""Modules of SQLite that only read their own tables."""
+"""Matches the definition of a virtual table whose module only reads the module's own tables."""
 
 
 class Sqlite(EngineSession):
@@ -194,7 +194,7 @@ def _authorize(
 
 @cache
 def fault_of(code: int) -> Fault:
-    """Return the fault of a result code; the last eight bits are the primary code."""
+    """Return the `Fault` for a result code, whose last eight bits are the primary code."""
     faults = {
         getattr(sqlite3, f"SQLITE_{name}"): one for name, one in read_faults("sqlite").items()
     }

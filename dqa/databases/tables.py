@@ -22,9 +22,9 @@ from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE, LoadedSi
 _INTEGERS = 1 << 63
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _UNFIT = frozenset({"IntegrityError", "DataError", "ProgrammingError", "ValueError"})
-"""Names of exceptions of all drivers for values that a table cannot store."""
+"""The names of the exceptions that drivers raise for values that a table cannot store."""
 _LONGEST = 250_000
-"""The maximum number of characters of an INSERT with several rows. Servers limit its bytes."""
+"""The maximum number of characters of an INSERT with several rows. Servers limit the bytes."""
 
 _ANSI = {
     "boolean": "BOOLEAN",

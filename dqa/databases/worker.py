@@ -285,7 +285,7 @@ def _become_worker() -> None:
     Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with suppress(OSError):  # if memory runs out, the system ends this process first
+        with suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 
 

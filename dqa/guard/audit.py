@@ -114,7 +114,7 @@ class JsonLines:
             pass
 
     def __call__(self, entry: AuditEntry) -> None:
-        """Append `entry`; raise `AuditError`, which ends a run, if the file cannot be written."""
+        """Append `entry`; raise `AuditError` if the file cannot be written."""
         with self._opened() as file:
             add_line(file, json.dumps(redacted(asdict(entry))))
 

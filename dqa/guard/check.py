@@ -27,7 +27,7 @@ DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *_CYPHER
 
 
 class Refusal(Exception):  # noqa: N818  (a check turns it into a verdict)
-    """The reason for refusing a statement. The guard raises it and converts it to a verdict."""
+    """The reason for refusing a statement. `check` converts this exception to a verdict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,10 +70,10 @@ def _restrict(reader: CypherReader, policy: Policy) -> None:
     shown = policy.in_small_letters if reader.ladybug else policy
     if not policy.limits_graph and not policy.inside:
         return
-    _require_silent(reader, policy)
+    _refuse_descriptions(reader, policy)
     if shown.properties or shown.denied_properties:
         owners = _owners(reader)
-        _require_named(reader, set(owners))
+        _refuse_whole_values(reader, set(owners))
         _restrict_properties(reader, shown, owners)
     _require_visible(reader, shown)
     for element in reader.elements:
@@ -89,7 +89,7 @@ def _restrict(reader: CypherReader, policy: Policy) -> None:
         reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
 
 
-def _require_silent(reader: CypherReader, policy: Policy) -> None:
+def _refuse_descriptions(reader: CypherReader, policy: Policy) -> None:
     """Refuse a statement that describes the whole database."""
     static = reader.words["procedures"]
     whole = reader.words["functions of whole elements"]
@@ -206,8 +206,8 @@ def _owners(reader: CypherReader) -> dict[str, set[str]]:
     return owners
 
 
-def _require_named(reader: CypherReader, names: set[str]) -> None:
-    """Refuse the use of a whole node, relationship or path, because it has hidden properties."""
+def _refuse_whole_values(reader: CypherReader, names: set[str]) -> None:
+    """Refuse a whole node, relationship or path as a value: it may have hidden properties."""
     keys = reader.keys
     paired = {
         i for pair in reader.compared if names.issuperset(map(reader.folded, pair)) for i in pair

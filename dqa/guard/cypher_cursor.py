@@ -1,4 +1,4 @@
-"""The position in a Cypher statement while the guard reads it, and what the guard has found."""
+"""Step through the tokens of a Cypher statement, and store the patterns, names and calls in it."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Cursor:
         return self._at(*words) and self.keys[self.i + 1] not in _ENDS_VALUE
 
     def _take(self, *keys: str) -> bool:
-        """Step over the next token if it is one of `keys`; return whether it was."""
+        """Step over the next token if it is one of `keys`; return whether this was the case."""
         is_one = self.keys[self.i] in keys
         self.i += is_one
         return is_one
@@ -182,7 +182,10 @@ class Cursor:
 
     @contextmanager
     def _inside(self, around: str = "") -> Iterator[int]:
-        """Step into a bracket. The block must read its whole content. Then step over its end."""
+        """Step over an opening bracket, run the block, and step over the closing bracket.
+
+        The block must read everything between the brackets.
+        """
         end, outer = self.closing[self.i], self._around
         self.i, self._around = self.i + 1, around
         yield end

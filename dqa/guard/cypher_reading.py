@@ -138,7 +138,7 @@ class CypherReader(ValueReader):
             elif clause == "LET":
                 self._name()
                 self._expect("=")
-                self._hold(begin, self._expression())
+                self._store_size(begin, self._expression())
             else:
                 self._item(clause)
                 if clause == "RETURN" and not self._depth and self.keys[self.i - 2] != "AS":
@@ -161,7 +161,7 @@ class CypherReader(ValueReader):
             if clause == "UNWIND":
                 self._rows *= size.total
                 size = Size.of(size.item)
-            self._hold(alias, size)
+            self._store_size(alias, size)
         self._take(*_ORDERS)
 
     def _call(self) -> None:

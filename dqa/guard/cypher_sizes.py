@@ -154,7 +154,7 @@ def call_of(
 
 
 def range_of(keys: Sequence[str], texts: Sequence[str], largest: float) -> Size:
-    """Return the size of a range. It is exact for plain numbers; otherwise it is an upper bound.
+    """Return the size of a range: exact if its bounds are numbers, otherwise an upper bound.
 
     Parameters
     ----------
@@ -186,7 +186,6 @@ def _require_plain_bounds(keys: Sequence[str]) -> None:
 
 
 def _numbers(keys: Sequence[str], texts: Sequence[str]) -> list[float]:
-    """Return the numbers among tokens."""
     plain = [
         text.replace("_", "").lower()
         for key, text in zip(keys, texts, strict=True)

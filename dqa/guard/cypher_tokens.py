@@ -14,11 +14,11 @@ from dqa.core.schema import quote_name
 from dqa.guard.check import Refusal, ScriptTokens
 
 NAME = "`"
-"""The key of a name that is in backticks or has letters outside of ASCII."""
+"""The kind of a token that is a name in backticks or with letters outside of ASCII."""
 NUMBER = "0"
-"""The key of a number."""
+"""The kind of a token that is a number."""
 TEXT = "'"
-"""The key of a string."""
+"""The kind of a token that is a string."""
 
 DEEPEST = 60
 """The maximum depth of nested brackets."""
@@ -121,7 +121,10 @@ def tokens(statement: str, dialect: str) -> Tokens:
 
 
 def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
-    """Match a bracket that follows the tokens in `found`."""
+    """Store a pair of brackets at its closing bracket; refuse unbalanced and too deep brackets.
+
+    `text` is the next token after the tokens in `found`.
+    """
     if text in {"(", "[", "{"}:
         opened.append(len(found.keys))
         if len(opened) > DEEPEST:

@@ -22,7 +22,7 @@ from dqa.guard.policy import Policy
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
 _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
-"""The tokens after a name with which a statement reads only a property, a label or a type."""
+"""Tokens after a name that read only a property, a label or a type of the named value."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
@@ -53,7 +53,7 @@ class ValueReader(Cursor):
 
     # Sizes
 
-    def _hold(self, name: int, size: Size) -> None:
+    def _store_size(self, name: int, size: Size) -> None:
         """Store the maximum size of the value of a name, for the whole statement."""
         known = self._sizes.get(self.folded(name), size)
         self._sizes[self.folded(name)] = max(size, known, key=lambda one: one.total)
@@ -249,11 +249,11 @@ class ValueReader(Cursor):
         name = self._name()
         self._expect("IN")
         size = self._expression()
-        self._hold(name, Size.of(size.item))
+        self._store_size(name, Size.of(size.item))
         return size
 
     def _comprehension(self, size: Size, end: int) -> Size:
-        """Read the condition and the value of a list comprehension; `size` is that of its list."""
+        """Read the condition and the value of a list comprehension over a list of this size."""
         with self._repeated(size.total):
             if self._take("WHERE"):
                 self._expression()
@@ -359,7 +359,7 @@ class ValueReader(Cursor):
             self.tested += self._labels()
 
     def _type(self) -> None:
-        """Read a type: words, and further types in brackets."""
+        """Read a type, which may contain further types in brackets."""
         begin, types = self.i, self.words["types"]
         while self.keys[self.i] in types or (self.i > begin and self._at("<", ">", "!")):
             self.i += 1

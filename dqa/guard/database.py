@@ -69,7 +69,7 @@ class GuardedDatabase:
     audit
         Approves and records statements; None for no audit.
     limits
-        The limits of statements whose caller sets none.
+        The limits of a statement whose caller does not set limits.
     """
 
     kind: Kind
@@ -195,7 +195,8 @@ class GuardedDatabase:
         Parameters
         ----------
         scenarios
-            The schemas of scenarios. The first one that describes a table is used.
+            The schemas of scenarios. Each table gets the description of the first schema that
+            contains the table.
         """
         if scenarios == self._descriptions:
             return self
@@ -237,7 +238,7 @@ class GuardedDatabase:
     def _schema_within(self, seconds: float) -> DatabaseSchema:
         """Return `schema`; raise `StatementTimeoutError` if it cannot be read in this time.
 
-        Reading thousands of tables may take longer than a statement. It continues in the
+        Reading thousands of tables may take longer than a statement. Reading then continues in the
         background.
         """
         failures: list[errors.DqaError] = []
@@ -377,7 +378,7 @@ class GuardedDatabase:
     def _explained(
         self, error: errors.StatementError, statement: str, verdict: GuardVerdict
     ) -> errors.StatementError:
-        """Return an error without hidden data. For an unknown name, it lists the existing names."""
+        """Return an error without hidden data. An error about an unknown name lists known names."""
         name = error.name if isinstance(error, errors.UnknownReferenceError) else None
         problem = error.problem if isinstance(error, errors.UnknownReferenceError) else str(error)
         if self._is_rewritten:

@@ -38,7 +38,7 @@ _MOST_OF = {
     TokenType.SELECT: 400,
 }
 _SPARE_NODES, _NODES = 500, 2
-"""The maximum number of nodes that sqlglot may create: a constant, and a number per token."""
+"""The maximum number of nodes that sqlglot may create: a constant, plus a number for each token."""
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
@@ -244,7 +244,7 @@ def _adapted(
 
 
 def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLists) -> bool:
-    """Return whether a word is unknown to sqlglot, as in ``ORDER BY x USING >``, ``inet '::1'``."""
+    """Return whether sqlglot does not know a word: USING in ``ORDER BY x USING >``, for example."""
     kind, name = token.token_type, token.text.lower()
     is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
     return (
@@ -259,7 +259,7 @@ def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLis
 def _is_mysql_word(
     before: Token, token: Token, clause: TokenType | None, known: AllowLists
 ) -> bool:
-    """Return whether a word is unknown to sqlglot, as in ``SQL_NO_CACHE``, ``GROUP BY x DESC``."""
+    """Return whether sqlglot does not know a word, such as SQL_NO_CACHE."""
     kind, name = token.token_type, token.text.lower()
     if kind in _BRACES:
         raise Refusal("braces may contain only a date or a time, as in {d '2024-01-01'}")

@@ -63,10 +63,10 @@ class Policy:
     procedures
         Additional procedures of a graph that may be called: ``"apoc.meta.schema"``.
     schemas
-        The schemas (or databases of a server) whose tables may be read. If a database is opened
-        with the policy, these schemas are added to the schemas of the database. Without a database,
-        only these schemas may be read; None means all. ``"*"`` allows every schema and the
-        catalogue. A table without a schema prefix is not checked against this attribute.
+        Schemas (or databases of a server) whose tables may be read, in addition to the schemas of
+        the opened database. If statements are checked without a database, only these schemas may be
+        read; None means all. ``"*"`` allows every schema and the catalogue. A table without a
+        schema prefix is not checked against this attribute.
     tables
         The only tables and views that may be read, ``"table"`` or ``"schema.table"``; None means
         all. A view needs its own entry. For an opened database, an entry with a schema may name a
@@ -262,7 +262,7 @@ class Policy:
 
     @cached_property
     def type_names(self) -> frozenset[str]:
-        """The types of visible columns, and the row types of tables without a hidden part."""
+        """The types of visible columns, and the unrestricted tables, whose names are row types."""
         whole = (name for name in self.visible_tables if not self.restricts_table(name))
         kinds = (column.type.casefold() for column in self._visible_columns)
         return frozenset((*whole, *(name for kind in kinds for name in _type_names(kind))))
@@ -318,7 +318,7 @@ class Policy:
 
     @cached_property
     def restricted_names(self) -> frozenset[str]:
-        """The tables that a mask, row filter or column rule names; an empty text for all tables."""
+        """The tables in masks, row filters and column rules. An empty text means every table."""
         entries = (*self.masks, *(self.columns or ()), *self.denied_columns)
         return frozenset((*self.row_filters, *(entry.rpartition(".")[0] for entry in entries)))
 
@@ -434,7 +434,11 @@ def _by_names(what: str, value: Any) -> Any:  # noqa: ANN401  (unchecked input o
 
 
 def _shows(owner: str, name: str, listed: frozenset[str] | None, denied: frozenset[str]) -> bool:
-    """Return whether a column or property is not denied and, if its owner has a list, is listed."""
+    """Return whether a column or property may be read.
+
+    It must not be denied. If `listed` has an entry for its owner (a table, label or type), it must
+    also be listed.
+    """
     full = f"{owner}.{name}"
     is_limited = any(entry.rpartition(".")[0] == owner for entry in listed or ())
     return not {name, full} & denied and (not is_limited or full in (listed or ()))

@@ -31,7 +31,7 @@ class SchemaScope:
 
     @classmethod
     def of(cls, schemas: Iterable[str], search_path: Iterable[str] | None = None) -> Self:
-        """Return the scope of schemas; by default the search path contains the same schemas."""
+        """Return the scope of these schemas. They are also the default search path."""
         own = tuple(schemas)
         return cls(frozenset(own), own if search_path is None else tuple(search_path))
 
@@ -42,12 +42,12 @@ class SchemaScope:
 
     @property
     def finds_own_first(self) -> bool:
-        """Whether a name without a prefix finds the database's own table first."""
+        """Whether the server looks for a table without a schema prefix in this scope first."""
         return not self.search_path or self.search_path[0] in self.schemas
 
     @property
     def finds_others(self) -> bool:
-        """Whether a name without a prefix may find a table of a schema outside of the scope."""
+        """Whether a name without a schema prefix may mean a table outside of this scope."""
         return not self.schemas.issuperset(self.search_path)
 
     @property

@@ -101,7 +101,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 @dataclass
 class _Rules:
-    """Checks of one statement that need more than the lists."""
+    """The checks of one statement for which an allow-list is not enough."""
 
     parsed: Parsed
     policy: Policy
@@ -263,7 +263,7 @@ class _Rules:
             )
 
     def _check_alias(self, node: exp.TableAlias) -> None:
-        """Refuse column aliases that are not plain names. A database could read them as a call."""
+        """Refuse a column alias that is not a plain name: a database could read it as a call."""
         columns = node.args.get("columns") or []
         has_types = self.dialect == "postgres"  # AS x(a int, b text)
         names = [c.this if has_types and isinstance(c, exp.ColumnDef) else c for c in columns]
@@ -405,7 +405,6 @@ def _function_name(node: exp.Expr) -> str:
 
 
 def _dotted(node: object) -> list[exp.Expr]:
-    """Return the parts of a dotted name."""
     if isinstance(node, exp.Dot):
         return [*_dotted(node.this), *_dotted(node.expression)]
     if isinstance(node, exp.Expr):
@@ -415,7 +414,6 @@ def _dotted(node: object) -> list[exp.Expr]:
 
 
 def _is_type(node: exp.Expr) -> bool:
-    """Return whether a dotted name is the name of a type."""
     while isinstance(node.parent, exp.Dot):
         node = node.parent
     return isinstance(node.parent, exp.DataType) or node.arg_key == "to"

@@ -31,7 +31,7 @@ def require_short_values(parsed: Parsed, known: AllowLists) -> None:
     The product of the literals in a call is an upper bound of the length of its result.
     """
     sizes: dict[int, float] = {}
-    for node in reversed(parsed.nodes):  # children come after their parents
+    for node in reversed(parsed.nodes):  # children before their parents
         inner = [max(sizes.get(id(child), 1.0), 1.0) for child in node.iter_expressions()]
         size, cost = max(inner, default=1.0), 1.0
         name = called(node)
@@ -76,7 +76,7 @@ def require_short_arrays(parsed: Parsed) -> None:
 
 
 def _builds_array(node: exp.Expr) -> bool:
-    """Return whether a call builds an array or rows from numbers or long texts."""
+    """Return whether a call can build a long array from a few numbers or from a long text."""
     if called(node) in _SPLITTERS or isinstance(node, exp.StringToArray):
         return any(not isinstance(one, exp.Literal) for one in node.iter_expressions())
     is_series = isinstance(node, exp.GenerateSeries | exp.ExplodingGenerateSeries)

@@ -32,7 +32,7 @@ _FENCES: Mapping[str, str] = {
     "mysql": _MYSQL_FENCE,
     "mariadb": _MYSQL_FENCE,
 }
-"""Text that forces the planner to apply the filter first, so that no condition of the statement
+"""Text that forces the planner to apply the row filter first, so that no condition of the statement
 sees a hidden row. Only these dialects support masks and row filters."""
 _BEFORE = re.compile(r"(?:\b(?:from|join|straight_join)|[,(])\s*\Z", re.IGNORECASE)
 _PLAIN = frozenset({"this", "db", "catalog", "alias", "joins"})
@@ -298,7 +298,7 @@ def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
 def revealing_views(
     rows: Iterable[Sequence[object]], dialect: str, hiding: Collection[str]
 ) -> frozenset[str]:
-    """Return the views, in lower case, that read a restricted table, directly or through views.
+    """Return the views, in lower case, that read a restricted table, also through other views.
 
     Every word in a definition counts as a name that the view reads, so the result may contain too
     many views but never too few. A view whose definition the role cannot see counts as revealing.

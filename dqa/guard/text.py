@@ -104,7 +104,7 @@ def read_text(statement: str, dialect: str) -> StatementText:
 def script_tokens(script: str, dialect: str) -> ScriptTokens:
     """Return the tokens of a script before the first part that servers could read differently.
 
-    Other programs may run the original script.
+    The caller may run the original script, so the script must not be ambiguous.
     """
     doubts = [_DOUBTFUL.search(script)]
     doubts += [_ESCAPED_QUOTE.search(script)] if dialect in _ESCAPING else []

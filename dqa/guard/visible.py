@@ -150,23 +150,24 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
 
 
 def _names_of(part: Part, what: str) -> list[str]:
-    """Return the names in a part of a schema that an attribute of a policy may contain."""
+    """Return the valid entries of a policy's attribute for one table, label or type."""
     if _KINDS[what] not in {"column", "property"}:
         return [part.name] if _KINDS[what] == part.kind else []
     names = [field.name for field in part.fields]
     return [f"{part.name}.{name}" for name in names] + names * what.startswith("denied")
 
 
-# Describing statements are the same for every SQL database, and the engine never runs them.
+# SHOW, DESCRIBE and PRAGMA are "describing statements". dqa answers them from the visible schema,
+# in the same way for every SQL database. The engine never runs them.
 
 Form: TypeAlias = tuple[str, Mapping[str, str | None]]
-"""The kind of a describing statement, and its named parts."""
+"""A parsed describing statement: its kind, a key of `_FORMS`, and its parts by name."""
 _WRITTEN = r"(?:[\w$]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\])"
 DESCRIBING = re.compile(r"(?:desc|describe|explain|pragma|show)(?!\S)", re.IGNORECASE)
 """The beginning of a describing statement."""
 _TEXT = r"'[^']*'"
 _NO_QUERY = r"(?!(?:select|with|values|from|pivot|summarize)\b)"
-"""Excludes words that begin a query. The engine itself shows the plan of a query."""
+"""Does not match before a query: the engine itself must explain the plan of a query."""
 _TABLE = rf"(?P<table>{_WRITTEN}(?: ?\. ?{_WRITTEN}){{0,2}}|{_TEXT})"
 _SCHEMA = rf"(?: (?:from|in) (?P<schema>{_WRITTEN}))?"
 _LIKE = rf"(?: like (?P<like>{_TEXT}))?"
@@ -190,7 +191,7 @@ _FORMS = {
 
 
 def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
-    """Return the form of a describing statement; None if the engine must answer the statement.
+    """Parse a describing statement; return None if the engine must run the statement.
 
     Raises
     ------

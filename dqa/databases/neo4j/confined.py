@@ -47,7 +47,7 @@ class ConfinedGraph(GuardedDatabase):
     def _require_known(self, statement: str) -> None:
         """Raise `UnknownReferenceError` for a name that the situation lacks.
 
-        The server would return no rows.
+        For such a name, the server would return no rows.
         """
         reader = read_statement(statement, self.dialect, self.policy)
         labels = {i for element in reader.elements for i in element.names}.union(reader.tested)

@@ -24,7 +24,7 @@ from dqa.databases.servers import parse_url
 
 
 def fault_of(code: str) -> Fault:
-    """Return the fault of a status code."""
+    """Return the `Fault` for a status code."""
     _, _, category, title = (*code.split("."), "", "", "", "")[:4]
     is_statement = category in {"Statement", "Schema", "Procedure"} and "Remote" not in title
     return read_faults("neo4j").get(title, Fault.STATEMENT if is_statement else Fault.UNCLEAR)

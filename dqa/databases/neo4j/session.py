@@ -180,7 +180,7 @@ _HARMLESS = re.compile(
 )
 """Matches statements that only read although the server classifies them as schema changes."""
 _UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
-"""The server's warnings about unknown names, by status code."""
+"""What an unknown name should be, by the status code of the server's warning."""
 
 
 class Neo4j(EngineSession):

@@ -103,7 +103,7 @@ class Worker:
             self.kill()
             raise errors.DatabaseUnavailableError(
                 f"The database could not be opened within {monotonic() - started:.1f} seconds: it "
-                "does not answer, or this machine is too busy to start a process."
+                "does not answer, or this machine is too busy to start a process. Try again."
             ) from None
         except EOFError:
             code = self._exit_code()

@@ -164,7 +164,9 @@ class IsolatedSession(Session):
             ) from None
         except (TypeError, ValueError):
             worker.kill()
-            raise self._unavailable("failed: a worker process sent an invalid result.") from None
+            raise self._unavailable(
+                "failed: a worker process sent an invalid result. Run the statement again."
+            ) from None
         finally:
             if (
                 ending is not None
@@ -182,7 +184,8 @@ class IsolatedSession(Session):
             except TimeoutError:
                 worker.kill()  # otherwise its late reply would answer the next request
                 raise self._unavailable(
-                    f"did not return its schema within {_DESCRIBING:g} seconds."
+                    f"did not return its schema within {_DESCRIBING:g} seconds. Open fewer "
+                    "schemas, or check the load of the server."
                 ) from None
 
     @contextmanager

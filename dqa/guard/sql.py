@@ -138,7 +138,8 @@ class _Rules:
         schema = ".".join(part.name for part in owner)
         is_named = schema.casefold() in (self.policy.schemas or ())
         if owner and self.scope is not None and not is_named and not self._is_own(owner):
-            raise Refusal(f"the {what} {schema}.{name} is outside of {self.scope.own}")
+            own = self.scope.own
+            raise Refusal(f"the {what} {schema}.{name} is outside of {own}; only {own} may be read")
 
     def _is_own(self, owner: Sequence[exp.Expr]) -> bool:
         # In PostgreSQL, only the name of the current database may precede the schema.
@@ -287,7 +288,7 @@ class _Rules:
         *owner, last = _dotted(node.args["kind"])
         name = last.name.lower()
         if node.expressions and name not in self.known.syntax:
-            raise Refusal(f"the size of the type {name} is unknown")
+            raise Refusal(f"the type {name} may not have a size here; leave out the brackets")
         has_row_types = self.dialect == "postgres" and self.policy.restricts
         if self.scope is None and not has_row_types:
             return

@@ -198,7 +198,10 @@ def protected(policy: Policy, session: Session) -> Policy:
     dialect = session.dialect
     if dialect not in _FENCES:
         if policy.hides:
-            raise UsageError(f"Masks and row filters are not supported for {session.language}.")
+            raise UsageError(
+                f"Masks and row filters are not supported for {session.language}. Remove them from "
+                "the policy, or let the policy allow only a view that hides the same data."
+            )
         return policy
     hiding = set(policy.restricted_names - {""})
     hiding |= {name for name, shown in policy.shown_tables.items() if not shown.is_whole}
@@ -215,10 +218,15 @@ def protected(policy: Policy, session: Session) -> Policy:
         try:
             found = session.run(" ".join(_VIEWS[dialect].split()), _ALL)
         except QueryError as error:
-            problem = f"The views of '{session.name}' cannot be read: {error}"
+            problem = (
+                f"The policy needs the views of '{session.name}', which cannot be read: {error}"
+            )
             raise DatabaseUnavailableError(problem) from error
         if found.cut is not None:
-            raise UsageError(f"Database '{session.name}' has too many views for this policy.")
+            raise UsageError(
+                f"Database '{session.name}' has too many views for a policy that hides a part of a "
+                "table. Open a single schema, or hide the data in the database itself."
+            )
         views = found.rows
     # A view with its own restrictions may be read. A partition and its parent have common rows, so
     # `_is_safe` compares their restrictions.

@@ -217,7 +217,9 @@ class Server:
         where, problem = f"Neo4j at {self.address.name}", first_line(error)
         code = str(getattr(error, "code", None) or "")
         if fault_of(code) is Fault.TIME:
-            return errors.StatementTimeoutError(f"{where} took too long to answer.")
+            return errors.StatementTimeoutError(
+                f"{where} took too long to answer. Check the load of the server, and try again."
+            )
         if code.endswith(_FOR_THE_USER):
             user = f"user '{self.address.user}'" if self.address.user else "a user without a name"
             return errors.UsageError(

@@ -37,7 +37,7 @@ class Agent(Decider):
 
     def __init__(self, recipe: Recipe, model: BaseChatModel, settings: Settings) -> None:
         self.name = recipe.name
-        if not recipe.simulates:  # a simulation needs a candidate
+        if not recipe.simulates:  # only candidates can be simulated
             self.answer_forms = ("candidate", "statement")
         self._recipe = recipe
         self._model = model
@@ -57,7 +57,7 @@ class Agent(Decider):
         recorder = self._settings.recorder()
         try:
             return self._run(question, database, recorder)
-        except InfrastructureError as error:  # while reading the schema or the candidates
+        except InfrastructureError as error:  # the schema or the candidates could not be read
             return recorder.failed(error)
 
     def check(self, question: Question) -> None:
@@ -76,7 +76,7 @@ class Agent(Decider):
             *(database, display.samples, about_of(question), display.schema_tokens),
             first=tables_of(question),
         )
-        # An agent that reads only once cannot spend a call on looking up the schema.
+        # An agent with a single retrieval must not use it to look up the schema.
         looking_up = () if schema.is_whole or recipe.reads_once else lookup_tools(database, display)
         for warning in (too_many, warning_of(schema)):
             if warning is not None:
@@ -116,6 +116,6 @@ class Agent(Decider):
         return decision
 
     def _last_plan(self, question: Question) -> str:
-        """Return the plan of an earlier move in the same game; empty if there is none."""
+        """Return the last plan from an earlier move of the same game; empty if there is none."""
         before, plan = self._plans.get(question.target.get("game", ""), (0, ""))
         return plan if before < (move_number(question) or 0) else ""

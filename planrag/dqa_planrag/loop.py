@@ -85,7 +85,8 @@ class Loop:
             run.failures += 1
             return
         run.current_step = run.reply.current_step
-        # The names of tools and the answer are checked later, so their failures still count.
+        # Tool calls and decisions are checked later. They may still be invalid, so do not reset
+        # the number of failures.
         if not run.reply.requests and run.reply.answer is None:
             run.failures = 0
 

@@ -11,9 +11,9 @@ from dqa.deciders.candidates import Choices
 
 _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
-"""The maximum number of candidates, and of characters of their names, in a description."""
+"""If there are more candidates, or more characters in their names, only examples are shown."""
 _EXAMPLES, _FEW = 20, 5
-"""The number of examples if a list is too long, and if a statement returns the list."""
+"""The number of examples; `_FEW` if a statement lists all candidates."""
 _NARROW = (
     "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
     "and decide between these. Spell the decision as the database does; it is checked against the "
@@ -26,9 +26,8 @@ def offer_candidates(
 ) -> tuple[str, WarningEvent | None]:
     """Return a description of the candidates, and a warning if it omits some.
 
-    The description is empty if there is no list. It is also empty if the text of a scenario's
-    question describes the candidates, except for long lists, which models must narrow by queries. A
-    free form is always described.
+    The questions of a scenario describe their candidates themselves, so their description is empty,
+    unless there are very many candidates. A free form is always described.
 
     Parameters
     ----------
@@ -68,10 +67,9 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
         return f"{text}\n{_NARROW}", None
     warning = WarningEvent(
         about="candidates",
-        text=f"The model saw the names of only {len(some)} of {count} candidates, because all "
-        "names are too long for a prompt. List fewer candidates, or give a statement that lists "
-        "them (--candidates, or the field 'candidates' of a question in a file), which the model "
-        "can narrow.",
+        text=f"The model saw only {len(some)} of {count} candidates, because the full list is too "
+        "long for a prompt. List fewer candidates. Or set --candidates (in a file of questions: "
+        "the field 'candidates') to a statement that lists them. Then the model can filter them.",
         considered=len(some),
         total=choices.total,
     )
@@ -84,7 +82,7 @@ def _one_line(candidate: Candidate) -> str:
 
 
 def about_of(question: Question) -> str:
-    """Return all texts of a question. They rank the tables if some must be omitted."""
+    """Return all texts of a question. If the schema is too long, they rank its tables."""
     texts = [question.text, question.rules, question.candidate_query or ""]
     return "\n".join([*texts, *question.context_queries, *question.target.values()])
 

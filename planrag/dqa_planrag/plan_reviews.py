@@ -1,4 +1,4 @@
-"""Reviews of plans by a person; `dqa.deciders.reviewing` has those of statements and decisions."""
+"""Let a person review plans. `dqa.deciders.reviewing` is for statements and decisions."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ _CALL = re.compile(
 
 
 _NOTHING = {"", "none", "n/a", "na", "-", "no action", "no further action", "nothing"}
-"""Action names by which models say, in addition to an answer, that they do nothing."""
+"""Names that models write as the Action of a reply that takes no action."""
 _DECIDING = {"final answer", "decide", "answer", "finish"}
-"""Action names by which models say that they decide."""
+"""Names that models write as the Action of a reply that decides."""
 
 
 class ReAct:
@@ -186,7 +186,7 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
 
 
 def _word(action: str) -> str:
-    """Return the name of an action in the form of `_NOTHING` and `_DECIDING`."""
+    """Return the name of an action in lower case without markup, as in `_NOTHING`."""
     return action.strip(" `*\"'.()[]").lower()
 
 
@@ -227,12 +227,13 @@ def _is_over(text: str, position: int) -> bool:
 
 
 def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:
-    """Return a reply whose action is to think or to do nothing; None if it acts or has no thought.
+    """Return a reply that only thinks, or thinks and decides; None for any other reply.
 
-    An answer after the thought counts, because it does not depend on the result of an action.
+    The action of such a reply means to think or to do nothing. A decision in the reply is valid,
+    because it does not depend on the result of an action.
     """
     tool, text = _action_of(sections)
-    # An action that is only markup is not "none": the model is asked to name the action.
+    # If the action is only markup, its name is missing. Then the model is asked for the name.
     idle = bool(_word(tool)) and _word(tool) in _NOTHING and _word(text) in _NOTHING
     if tool.strip(" `*\"'.") in tools or not (idle or is_thinking(tool)):
         return None
@@ -247,7 +248,7 @@ def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]
 
 
 def _acting(common: Reply, sections: Mapping[str, str]) -> Reply:
-    """Return a reply with its action."""
+    """Return a reply that acts. Raise `UnparsableReplyError` without an action or its input."""
     tool, text = _action_of(sections)
     tool = tool.strip(" `*\"'.")
     statement = _unwrapped(text)
@@ -286,7 +287,7 @@ def _unquoted(text: str) -> str:
 
 
 def _answering(common: Reply, answer: str) -> Reply:
-    """Return a reply with its answer."""
+    """Return a reply that decides. Raise `UnparsableReplyError` if the decision is empty."""
     if not answer:
         raise UnparsableReplyError(
             "The Final Answer is empty. Write the decision on the same line as the label."
@@ -316,7 +317,7 @@ def _unwrapped(statement: str) -> str:
 
 
 def _argument(arguments: object) -> str:
-    """Return the statement in named arguments: under a common name, or as the only argument."""
+    """Return the statement in a JSON object: the field with a common name, or the only field."""
     if not isinstance(arguments, dict):
         return ""
     named = [arguments[name] for name in _STATEMENT_NAMES if name in arguments]

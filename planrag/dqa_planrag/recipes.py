@@ -17,7 +17,7 @@ class PlanSettings(BaseModel):
 
     keep: bool = Field(
         default=False,
-        description="whether the next decision in a game shows the last plan of the game",
+        description="whether the prompt of the next move in a game shows the last plan",
     )
 
 

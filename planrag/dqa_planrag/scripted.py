@@ -1,7 +1,7 @@
 """The replies of scripted models to the agents, in both protocols.
 
-The message of a task contains its values (`dqa.models.conversation.StepPrompt`), so prompts are not
-parsed. A script sees the same observations as a model.
+A script does not parse the prompt: the prompt's message object has the values as attributes
+(`dqa.models.conversation.StepPrompt`). A script sees the same observations as a model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Messages: TypeAlias = Sequence[BaseMessage]
 
 
 class TaskPrompt(StepPrompt):
-    """The message of an agent's task, with the task, the agent and the record of the decision."""
+    """The prompt with the task. Its attributes are for scripts, and are not sent to a model."""
 
     task: Task = Field(exclude=True)
     recipe: Recipe = Field(exclude=True)
@@ -42,7 +42,7 @@ class TaskPrompt(StepPrompt):
 
 
 class _AgentScripts:
-    """The replies of scripted models; see `dqa.models.scripted.Responder`."""
+    """Reply as a scripted model; see `dqa.models.scripted.Responder`."""
 
     def answers(self, messages: _Messages) -> bool:
         """Return whether a conversation contains the task of an agent."""
@@ -62,7 +62,13 @@ class _AgentScripts:
     def word(
         self, messages: _Messages, tools: Sequence[str], move: Step | Answer
     ) -> tuple[AIMessage, bool]:
-        """Return a move as labelled text or tool calls, and whether it does more than plan."""
+        """Write the next step of a script as labelled text or as tool calls.
+
+        Returns
+        -------
+        tuple of AIMessage and bool
+            The reply, and whether it does more than plan.
+        """
         prompt = _prompt(messages)
         plans: list[str] = prompt.recorder.plans
         evidence, own_plan = prompt.recorder.evidence, move.plan if isinstance(move, Step) else None
@@ -101,7 +107,7 @@ def check_script(model: BaseChatModel, question: Question) -> None:
 
 
 def scripted_scenario(question: Question, script: str) -> Scenario:
-    """Return the scenario of a question. Raise `UsageError` if it does not have the script."""
+    """Return the scenario of a question. Raise `UsageError` if the scenario lacks the script."""
     found = plugins.scenario_of(question)
     if found is not None and script in found.document.scripts:
         return found
@@ -114,18 +120,17 @@ def scripted_scenario(question: Question, script: str) -> Scenario:
 
 
 def _prompt(messages: _Messages) -> TaskPrompt:
-    """Return the last task in a conversation."""
     return [message for message in messages if isinstance(message, TaskPrompt)][-1]
 
 
 def _observed(evidence: Evidence) -> Observed:
-    """Return the rows of an observation, in the form that the model sees."""
+    """Return the rows that a statement returned, as the model sees them."""
     lines = takewhile(lambda line: line.startswith("["), evidence.observation.splitlines())
     return Observed(tuple(tuple(json.loads(row)) for row in [*lines][1:]))
 
 
 def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list[str]:
-    """Return the label of a plan with the plan."""
+    """Return the section with the plan in a labelled reply; empty if the agent does not plan."""
     if recipe.plans and is_first:
         return [f"Plan:\n{plan}"]
     if recipe.plans and recipe.replans:
@@ -134,7 +139,7 @@ def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list
 
 
 def _text(move: Step | Answer, recipe: Recipe, planned: list[str]) -> str:
-    """Return a move as labelled text."""
+    """Write the next step of a script as labelled text."""
     thought = [f"Thought: {move.thought}"] if recipe.thinks != "never" else []
     thinks_first = recipe.plans and recipe.thinks == "planning"
     begin = [*thought, *planned] if thinks_first else [*planned, *thought]
@@ -144,7 +149,7 @@ def _text(move: Step | Answer, recipe: Recipe, planned: list[str]) -> str:
 
 
 def _calls(move: Step | Answer, plan: str, offered: set[str], *, replans: bool) -> list[ToolCall]:
-    """Return a move as calls of offered tools."""
+    """Write the next step of a script as calls of the offered tools."""
     steps = [line.partition(". ")[2] for line in plan.splitlines()]
     if "plan" in offered:
         return [tool_call(name="plan", args={"steps": steps}, id="0")]

@@ -49,27 +49,27 @@ Steps: TypeAlias = Annotated[list[str], BeforeValidator(_listed)]
 
 
 class _Plan(Arguments):
-    """Lay down the plan: every analysis that the decision needs, in order."""
+    """Write the plan: every analysis that the decision needs, in order."""
 
     steps: Steps = Field(description="what to look up, to calculate and to compare")
 
 
 class _Replan(Arguments):
-    """Replace the plan where the data shows that it will not do."""
+    """Replace the plan if the data shows that it does not work."""
 
-    steps: Steps = Field(description="the whole new plan; an empty list keeps the old one")
+    steps: Steps = Field(description="the whole new plan; an empty list keeps the old plan")
 
 
 class _Decide(Arguments):
-    """Make the decision, once no analysis is missing."""
+    """Make the decision when all analyses are complete."""
 
-    decision: Text = Field(description="the decision alone, by the database's name or id")
+    decision: Text = Field(description="only the decision: its name or id in the database")
 
 
 class _Write(Arguments):
-    """Hand in the statement whose rows are the answer, once it is known to give them."""
+    """Submit the statement whose rows are the answer, after you have checked its rows."""
 
-    decision: Text = Field(description="the whole statement and nothing else")
+    decision: Text = Field(description="only the whole statement")
 
 
 _SAYING: Mapping[str, type[Arguments]] = {"plan": _Plan, "replan": _Replan, "decide": _Decide}
@@ -102,7 +102,7 @@ def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
 
 @cache
 def _described(schema: type[BaseModel]) -> dict[str, Any]:
-    """Return the arguments of a tool in OpenAI's form. The conversion takes milliseconds."""
+    """Return the arguments of a tool in OpenAI's form. Cached, because this takes milliseconds."""
     return convert_to_openai_tool(schema)
 
 
@@ -117,7 +117,7 @@ class ToolCalls:
     answer_now = (
         "The database has been read once and cannot be read again. Call decide with the decision."
     )
-    after_plan = after_thought = ""  # not needed, because each call gets a result
+    after_plan = after_thought = ""  # the results of the calls ask the model to continue
 
     def offering(
         self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
@@ -198,7 +198,7 @@ class ToolCalls:
         ids += [reply.answer_id] if reply.answer_id else []
         calls = [
             ToolCall(name=_sendable(call["name"]), args=call["args"], id=name, type="tool_call")
-            for name, call in zip(sorted(ids, key=_place), message.tool_calls, strict=True)
+            for name, call in zip(sorted(ids, key=_position), message.tool_calls, strict=True)
         ]
         notes = [ToolMessage(note, tool_call_id=name) for name, note in reply.notes]
         return [AIMessage(text, tool_calls=calls), *notes]
@@ -261,6 +261,6 @@ def _as_json(arguments: object) -> str:
     return json.dumps(arguments, ensure_ascii=False, default=str)
 
 
-def _place(name: str) -> int:
-    """Return the position of a call in its reply, by its id."""
+def _position(name: str) -> int:
+    """Return the position of a call in its reply, which is the end of its id."""
     return int(name.rpartition("_")[2])

@@ -1,4 +1,4 @@
-"""Measure runs as the PlanRAG paper does, from results and traces, without a model.
+"""Calculate the measures of the PlanRAG paper from the results and traces of a run.
 
 ``docs/analysis.md`` explains the rules, their sources and their limits.
 """
@@ -17,7 +17,7 @@ from dqa_planrag.analysis.critical import Asked, Found, Relevance, found_values,
 from dqa_planrag.analysis.replanning import replannings
 
 _MOST_REPLANNINGS = 4
-"""The last column of Table 7 is for runs with this number of re-plannings or more."""
+"""The last column of Table 7 contains all decisions with at least this number of re-plannings."""
 _TITLES = {
     "question_types": "Accuracy in % by number of retrievals of the reference (Figure 5)",
     "replannings": "Accuracy in % by number of re-plannings (Table 7)",
@@ -28,7 +28,7 @@ _TITLES = {
 CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
 _WORTHLESS = 1.0 - 1e-9
-"""A choice with at least this relative regret is not better than doing nothing."""
+"""A choice with this relative regret, or a larger one, gains nothing compared to no decision."""
 _QUOTES = " \t\r\n.,;:!?'\"`*"
 _CLASSES = (
     "CAN: improper candidate. MIS: missed data. DEEP: wrong use of data or equations. QUR: failed "
@@ -37,11 +37,11 @@ _CLASSES = (
 
 
 def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) -> Analysis:
-    """Measure runs; see `dqa.evaluation.findings.Analyse`.
+    """Calculate the measures of a run; see `dqa.evaluation.findings.Analyse`.
 
-    All databases are counted together, as in the paper. Runs without steps, such as the runs of a
-    baseline, affect only the accuracies. A scenario without critical values has no table of missed
-    data and no failures of class MIS.
+    A measure covers the decisions on all databases, as in the paper. Decisions without steps, such
+    as those of a baseline, affect only the accuracies. A scenario without critical values has no
+    table of missed data and no failures of class MIS.
     """
     judged, relevances = cases.judged, [_relevance(case, questions) for case in cases.judged]
     runs = list(map(_measured, judged, relevances))
@@ -76,9 +76,10 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 
 
 def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
-    """Yield each measure and column that includes a run, and whether the run counts as true there.
+    """Yield the table cells that include a decision: measure, column, and True for a hit.
 
-    `kinds` are the kinds of re-planning in all runs; None if the decider makes no plans.
+    A cell shows the percentage of hits. `kinds` contains all kinds of re-planning in the run; None
+    if the decider does not plan.
     """
     replanned, values = run.measures["replannings"], run.measures["critical_values"]
     if kinds is not None:
@@ -96,7 +97,7 @@ def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[st
 
 
 def _relevance(case: Case, questions: QuestionSet | None) -> Relevance:
-    """Return the relevant objects of a case's question; all objects if they are unknown."""
+    """Return the relevant objects of a question: all objects if the data is unknown."""
     scenario, key = plugins.find_scenario(case.result.scenario), case.result.question
     listed = () if questions is None else questions.questions
     question = next((one for one in listed if one.key == key), None)
@@ -133,31 +134,32 @@ def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
 
 
 def _types(runs: Sequence[AnalysedRun], reference: str) -> dict[tuple[str, str], str]:
-    """Return each question's type, which depends on the reference's number of retrievals."""
+    """Return the type of each question (SR or MR) by the reference's number of retrievals."""
     counts = {run.key[:2]: run.measures["retrievals"] for run in runs if run.decider == reference}
     if not counts:
         deciders = dict.fromkeys(run.decider for run in runs)
-        raise UnknownNameError("decider with judged retrievals in this run", reference, deciders)
+        raise UnknownNameError("decider with steps and a judged decision", reference, deciders)
     return {key: ("none", "SR", "MR")[min(count, 2)] for key, count in counts.items()}
 
 
 def failure_of(
     case: Case, found: Mapping[str, Found], asked: Sequence[Asked], relevance: Relevance
 ) -> tuple[str, str] | None:
-    """Return the class and the reason of a failure; None if the run did not fail.
+    """Return the class of a failure and its reason.
 
-    The first matching rule decides. ``docs/analysis.md`` explains the rules.
+    The result is None if the decision is correct or has no steps. The first matching rule decides.
+    ``docs/analysis.md`` explains the rules.
 
     Parameters
     ----------
     case
-        A judged run.
+        A judged decision.
     found
-        How the run found each critical value of its scenario.
+        How the decider found each critical value of the scenario.
     asked
-        The statements of the run.
+        The statements of the decider.
     relevance
-        The objects that decide the question, and the data.
+        The relevant objects of the question.
     """
     result = case.result
     if case.correct or not case.has_steps:
@@ -180,7 +182,7 @@ def failure_of(
 
 
 def _gains_nothing(result: Result) -> bool:
-    """Return whether a choice is not better than doing nothing, as far as its outcome is known."""
+    """Return whether a choice has a known outcome that is no better than that of no decision."""
     if result.relative_regret is not None:
         return result.relative_regret >= _WORTHLESS
     return result.value is not None and result.baseline is not None  # nothing gains anything

@@ -1,4 +1,4 @@
-"""Find the critical values that a run retrieved (PlanRAG, section 5.2, Table 6)."""
+"""Find the critical values that a decider retrieved (PlanRAG, section 5.2, Table 6)."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from dqa_planrag.analysis.sql import read_sql
 Values: TypeAlias = frozenset[Any]
 
 _DIALECTS = {"ansi": "", "mariadb": "mysql"}
-"""The names in sqlglot of dialects that dqa names differently."""
-_DEEPEST = 3
-"""The maximum number of steps between tables to find the object that a number belongs to."""
+"""sqlglot's names for dialects that have another name in dqa."""
+_MOST_JOINS = 3
+"""The maximum number of joins that are followed to find the object of a number."""
 _DIGITS = 5e-6
 """The relative error of a number with six significant digits."""
 
 
 class Found(StrEnum):
-    """How a run found a critical value, in order from most to least direct."""
+    """How a decider found a critical value, from the most direct way to the least direct."""
 
     SHOWN = "shown"
     WORKED_OUT = "worked out"
@@ -42,14 +42,15 @@ class Found(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Relevance:
-    """The objects that decide a question.
+    """The relevant objects of a question: those that affect the outcomes of its candidates.
 
     Attributes
     ----------
     data
         The content of the database; None if it is unknown.
     keys
-        By node table, the keys of the relevant nodes. Tables without relevant nodes are missing.
+        By node table, the keys of the relevant nodes. If a table is missing, all its nodes are
+        relevant.
     """
 
     data: Situation | None = None
@@ -65,9 +66,9 @@ class Relevance:
 
     @classmethod
     def of(cls, question: Question, scenario: Scenario, data: Situation) -> Relevance:
-        """Return the objects that decide a question, as defined in the scenario's ``[matters]``.
+        """Return the relevant objects, as the section ``[matters]`` of the scenario defines them.
 
-        These are the node that the parameter names, and all nodes from which edges lead to it.
+        These are the node that the question's target names, and all nodes with a path to this node.
         """
         part = scenario.document.matters
         if part is None or part.parameter not in question.target:
@@ -90,7 +91,7 @@ class Relevance:
 
 @lru_cache(maxsize=10_000)
 def _rows_with(relevance: Relevance, name: str, column: str, value: str | float) -> frozenset[int]:
-    """Return the rows of a table in which a column has a value, exact or rounded."""
+    """Return the numbers of the rows in which a column has a value, exact or rounded."""
     tables = relevance.data.tables if relevance.data is not None else {}
     if name not in tables or column not in tables[name].columns:
         return frozenset()
@@ -104,7 +105,7 @@ def _rows_with(relevance: Relevance, name: str, column: str, value: str | float)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A statement with its result, and its reading if it is readable."""
+    """A statement with its result. `reading` is None if the statement could not be analysed."""
 
     evidence: Evidence
     reading: Reading | None = None
@@ -112,8 +113,8 @@ class Asked:
     def brought_data(self, relevance: Relevance) -> bool:
         """Return whether the statement ran and returned data.
 
-        Sums and counts that are all null or zero are data only if everything that the statement
-        names exists.
+        A result of only nulls and zeros, such as a sum or count, can be correct. It is data if all
+        constants in the conditions of the statement exist in the database.
         """
         cells = [cell for row in self.evidence.rows for cell in row]
         outputs = self.reading.outputs.values() if self.reading is not None else ()
@@ -131,7 +132,7 @@ class Asked:
 
 
 def read_statements(trace: Trace, schema: Schema | None) -> list[Asked]:
-    """List the statements of a run. Read them if a schema is given."""
+    """Return the statements of a decider. If a schema is given, the statements are analysed."""
     read, dialect = (read_cypher, "neo4j") if trace.kind == "graph" else (read_sql, "sqlite")
     if trace.database in plugins.names("database"):
         dialect = plugins.backend(trace.database).dialect
@@ -144,18 +145,17 @@ def read_statements(trace: Trace, schema: Schema | None) -> list[Asked]:
 
 
 class RowView:
-    """One row of a result, and the rows of the data from which it can come.
+    """One row of a result, and the table rows from which it can come.
 
     Attributes
     ----------
     cells
-        The cells, each with the origin of its expression; also the properties of a node or
-        relationship in a cell.
+        Each cell, after the origin of its expression. A cell with a node or relationship is
+        followed by the properties.
     shown
-        The cell of each term that the row shows.
+        By term, its cell in the row.
     rows
-        The rows of the data to which each instance can refer. An instance is missing if nothing is
-        known about it.
+        By instance, the possible table rows. An instance is missing if all rows are possible.
     """
 
     def __init__(
@@ -176,15 +176,15 @@ class RowView:
             self._narrow(term, constants)
         for term, cell in self.shown.items():
             self._narrow(term, {cell})
-        for _ in range(_DEEPEST):
+        for _ in range(_MOST_JOINS):
             for term in reading.classes:
                 self._narrow(term, self.possible(term) or ())
 
     def _narrow(self, term: Term, values: Iterable[Any]) -> None:
-        """Keep the rows in which a term and all equal terms have one of some values.
+        """Remove the possible table rows in which a term does not have one of the values.
 
-        If no row has one of the values, the values are ignored, because the statement must have
-        computed them.
+        The same is done for all equal terms. If no row has one of the values, the statement must
+        have computed them. Then all rows are possible.
         """
         for instance, column in self.reading.same(term):
             column_of = self._relevance, self.reading.tables[instance] or "", column
@@ -193,7 +193,7 @@ class RowView:
             self.rows |= {instance: rows} if rows else {}
 
     def possible(self, term: Term) -> Values | None:
-        """Return the values that a term can have in this row; None if nothing is known."""
+        """Return the possible values of a term in this row; None if all values are possible."""
         data = self._relevance.data
         for instance, column in (term, *self.reading.same(term)):
             if data is not None and instance in self.rows:
@@ -202,12 +202,12 @@ class RowView:
         return None
 
     def wanted(self, instance: int) -> dict[str, frozenset[Cell]]:
-        """Return the keys of relevant objects for each key column of an instance."""
+        """Return the keys of the relevant objects for each key column of an instance."""
         keys, ends = self._relevance.keys, self.reading.ends(instance)
         return {column: keys[table] for column, table in ends.items() if table in keys}
 
     def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
-        """Return whether a leaf is a value of the column for a relevant object."""
+        """Return whether a leaf is from the column, and can belong to a relevant object."""
         tables = self.reading.tables
         same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
         return any(map(self._matters, same))
@@ -227,7 +227,7 @@ class RowView:
         return all(values & keys for values, keys in known)
 
     def sums(self, leaves: Iterable[Leaf], computed: Computed) -> bool:
-        """Return whether a leaf is the sum or mean over all parts of a relevant object's value."""
+        """Return whether a leaf is the sum or mean in `computed` for relevant objects."""
         wanted = computed.table, computed.function, computed.columns
         for leaf in leaves:
             table, owner = self.reading.tables[leaf.instance], {computed.by}
@@ -239,9 +239,10 @@ class RowView:
         return False
 
     def holds(self, computed: Value, value: CriticalValue) -> bool:
-        """Return whether a number was computed from a critical value.
+        """Return whether a number contains a critical value.
 
-        Such a number is computed from the column of the value, its sum or mean, or its equation.
+        It does if it was computed from the column of the critical value, from the sum or mean that
+        defines the value, or from all columns that determine the value.
         """
         if self.has(computed.leaves, value.table, value.column):
             return True
@@ -255,10 +256,10 @@ class RowView:
 def found_values(
     asked: Sequence[Asked], values: Sequence[CriticalValue], relevance: Relevance
 ) -> dict[str, Found]:
-    """Return how a run found each critical value, by name of the value.
+    """Return how a decider found each critical value, by name of the value.
 
-    Only rows about relevant objects count. They may show the value itself, all its parts, or a
-    number that was computed from the value. A simulation computes all values.
+    A result must show the value for a relevant object, all its parts, or a number computed from the
+    value. A simulation uses all critical values.
     """
     simulated = any(a.evidence.tool in SIMULATING and a.evidence.error is None for a in asked)
     views = [view for one in asked for view in one.views(relevance)] if values else []
@@ -273,9 +274,9 @@ def found_values(
 
 
 def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) -> Iterator[Found]:
-    """Yield the ways in which a row contains a critical value."""
+    """Yield the ways in which a result row contains a critical value."""
     for computed, cell in (*view.cells, *((computed, 0) for computed in view.reading.order)):
-        if cell is None:  # the sum over no rows is NULL, which is a valid answer
+        if cell is None:  # the sum over no rows is NULL, which is a correct result
             if value.computed is not None and view.sums(computed.leaves, value.computed):
                 yield Found.WORKED_OUT
         elif computed.term is not None and view.has(computed.leaves, value.table, value.column):
@@ -290,7 +291,7 @@ def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) 
 
 
 def _has_parts(computed: Computed, views: Sequence[RowView], data: Situation | None) -> bool:
-    """Return whether the rows list all parts of a sum or mean, for some relevant object."""
+    """Return whether the results list all parts of a sum or mean for one relevant object."""
     if data is None:
         return False
     owners = data.tables[computed.table][computed.by].tolist()

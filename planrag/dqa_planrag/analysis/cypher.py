@@ -29,7 +29,7 @@ _SPELLINGS = (
 
 
 def read_cypher(statement: str, dialect: str, schema: Schema) -> Reading | None:
-    """Return the reading of a statement; None if it is not a readable query."""
+    """Analyse a statement; see `Reading`. Return None if it cannot be analysed."""
     try:
         return _CypherReading(schema, read_statement(statement, dialect))
     except (Refusal, SqlglotError, RecursionError, ValueError):

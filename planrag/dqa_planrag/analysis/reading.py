@@ -1,7 +1,7 @@
 """Trace the expressions of a statement to the table columns from which they are computed.
 
 Every mention of a table, node or relationship in a statement is an *instance*. A column of an
-instance is a *term*. Statements in SQL and Cypher have the same kind of reading.
+instance is a *term*. A `Reading` contains the result for one SQL or Cypher statement.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _TESTS = (exp.Predicate, exp.Connector, exp.Not, exp.Count, exp.CountIf)
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A term from which a number is computed.
+    """A term from which a number is computed, and the aggregate function around the term.
 
     Attributes
     ----------
     instance, column
         The term.
     function
-        The innermost aggregate function of the term, in lower case; empty if there is none.
+        The innermost aggregate function around the term, in lower case; empty without a function.
     columns
-        The columns of the same instance in the argument of this function.
+        All columns of the instance in the argument of the function.
     chosen
-        The columns that select or group the rows of this function.
+        The columns of the instance that select or group the rows for the function.
     """
 
     instance: int
@@ -73,21 +73,21 @@ class Value:
 
     @classmethod
     def of(cls, term: Term) -> Value:
-        """Return the value of a column."""
+        """Return the origin of an expression that is only a column."""
         return cls(frozenset({Leaf(*term)}), term)
 
     @classmethod
     def combined(cls, parts: Iterable[Value]) -> Value:
-        """Return the value of a computation from other values."""
+        """Return the origin of a number that is computed from several values."""
         return cls(frozenset(leaf for part in parts for leaf in part.leaves))
 
 
 NOTHING = Value()
-"""The value of a constant."""
+"""The origin of a constant, which is not computed from any column."""
 
 
 class Reading(ABC):
-    """The reading of one statement. Subclasses read the clauses of SQL and Cypher.
+    """The origins of the numbers in one statement. Subclasses analyse SQL and Cypher.
 
     Attributes
     ----------
@@ -98,11 +98,11 @@ class Reading(ABC):
     tables
         The table of each instance; None if it is not a known table.
     constants
-        By term, the constants that the statement allows.
+        By term, the constants to which a condition compares it. The term is equal to one of them.
     classes
-        By term, all terms that are equal to it.
+        By term, all terms that the statement's conditions make equal to it.
     groups
-        The values that group the rows of an aggregate function.
+        The values in GROUP BY, or their equivalent in Cypher.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -143,10 +143,10 @@ class Reading(ABC):
 
     @abstractmethod
     def column(self, node: exp.Column) -> Value:
-        """Return the value of a name."""
+        """Return the origin of a name in an expression, such as a column or alias."""
 
     def query(self, node: exp.Query) -> Value:  # noqa: ARG002  (subclasses use it)
-        """Return the first column of a subquery."""
+        """Return the origin of the first column of a subquery."""
         return NOTHING
 
     def value(self, node: exp.Expr) -> Value:
@@ -168,11 +168,11 @@ class Reading(ABC):
         return known[0] if isinstance(node, _SAME) and len(known) == 1 else Value.combined(parts)
 
     def _used(self, node: exp.Expr) -> Value:
-        """Return the value of all columns in an expression, including columns in tests."""
+        """Return the combined origin of all columns in an expression, including conditions."""
         return Value.combined(map(self.column, node.find_all(exp.Column)))
 
     def _aggregate(self, node: exp.AggFunc, groups: Sequence[Value]) -> Value:
-        """Return the value of an aggregate function over groups of rows."""
+        """Return the origin of an aggregate over groups of rows."""
         argument = self.value(node.this)
         if isinstance(node, _LISTS):
             return argument
@@ -201,7 +201,7 @@ class Reading(ABC):
         self.order += [value for value in values if value.term is None]
 
     def condition(self, node: exp.Expr) -> None:
-        """Record a condition. Each equation in a conjunction is recorded separately."""
+        """Record a condition. The parts of an AND are recorded separately."""
         node = node.unnest()
         if isinstance(node, exp.And):
             self.condition(node.left)
@@ -229,7 +229,7 @@ class Reading(ABC):
                 self._select(each)
 
     def _select(self, value: Value) -> None:
-        """Record that a value selects rows. An aggregate does not select rows of its argument."""
+        """Record the columns of a condition, which select rows. Skip the columns in aggregates."""
         for leaf in value.leaves:
             if not leaf.function:
                 self._conditions.setdefault(leaf.instance, set()).add(leaf.column)

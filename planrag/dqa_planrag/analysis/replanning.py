@@ -16,23 +16,24 @@ from dqa_planrag.reply import step_in
 _Steps: TypeAlias = Sequence[PlanStep]
 
 _ALIKE = 0.4
-"""The minimum similarity of two steps that count as versions of the same step."""
+"""Two steps with at least this similarity are versions of the same step."""
 _PART = 0.5
-"""The minimum share of a part's words that are from the step that was divided or merged."""
+"""A step is a part of another step if at least this share of its words is in the other step."""
 _MOST_STEPS = 200
 """The maximum number of steps of a plan that are compared."""
 _WORD = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
 _CLAUSE = re.compile(r"[,;:.]|\b(?:and|then|to)\b")
 _TEXT = resources.files("dqa_planrag.analysis").joinpath("words.json").read_text("utf-8")
 _WORDS = {name: frozenset(words.split()) for name, words in json.loads(_TEXT).items()}
-"""Sets of English words: verbs that look up data, verbs that calculate, verbs that can do either,
-words that show that such a verb calculates, and words without content."""
+"""Sets of English words: ``look_up``, ``calculate`` and ``either`` contain verbs. A verb in
+``either`` means a calculation if the step has a word in ``ways``. ``empty`` contains words without
+content."""
 
 
 def replannings(trace: Trace) -> list[str]:
-    """Return every re-planning of a run in order, as ``Group: kind``.
+    """Return every re-planning in a trace, in order, as ``Group: kind``.
 
-    If the run does not name its current step, each tool call counts as a step.
+    The agent usually names its current step. If it does not, each tool call finishes one step.
     """
     found: list[str] = []
     plan, step, used = "", 0, 0
@@ -53,8 +54,7 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
 
     The groups are those of the paper: Increase, Same and Decrease, by the number of steps.
     ``docs/analysis.md`` lists the kinds and explains the rules. The first `taken` steps of the old
-    plan are finished. If the new plan omits finished steps at its start, the comparison ignores
-    them in the old plan, too.
+    plan are finished. If the new plan omits them, the comparison ignores them in the old plan.
     """
     before, after = steps_of(old)[:_MOST_STEPS], steps_of(new)[:_MOST_STEPS]
     matched = _matches(before, after)
@@ -64,7 +64,7 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
     group = "Increase" if longer > 0 else "Decrease" if longer < 0 else "Same"
     if not before or not after:
         return f"{group}: {'unchanged' if old.strip() == new.strip() else 'other'}"
-    changed = {i: j for i, j in matched.items() if not _is_kept(after[i], before[j])}
+    changed = {i: j for i, j in matched.items() if not _has_same_content(after[i], before[j])}
     added = set(range(len(after))) - set(matched)
     removed = set(range(len(before))) - set(matched.values())
     divided = _parts(after, before, removed | set(changed.values()), matched)
@@ -114,8 +114,7 @@ def _likeness(one: PlanStep, other: PlanStep) -> float:
     return 2 * len(here & others) / max(len(here) + len(others), 1)
 
 
-def _is_kept(one: PlanStep, other: PlanStep) -> bool:
-    """Return whether two steps have the same content."""
+def _has_same_content(one: PlanStep, other: PlanStep) -> bool:
     same = content_of(one) == content_of(other) and actions_in(one) == actions_in(other)
     return same or one.bare == other.bare
 
@@ -123,9 +122,9 @@ def _is_kept(one: PlanStep, other: PlanStep) -> bool:
 def _parts(
     parts: _Steps, wholes: _Steps, allowed: set[int], matched: Mapping[int, int]
 ) -> set[int]:
-    """Return the parts that share most of their words with an allowed whole.
+    """Return the steps in `parts` that are parts of a step in `wholes`.
 
-    A whole must have at least two such parts.
+    Only the steps `allowed` of `wholes` are compared. A whole has at least two parts.
     """
     found = set[int]()
     for j in allowed:
@@ -140,7 +139,7 @@ def _parts(
 
 
 def _sub_steps(old: _Steps, new: _Steps, matched: Mapping[int, int]) -> set[int]:
-    """Return the new sub-steps of steps that had no sub-steps in the old plan."""
+    """Return the new sub-steps of steps that have no sub-steps in the old plan."""
     origins = {i: matched.get(step.parent) for i, step in enumerate(new) if step.parent is not None}
     parents = {step.parent for step in old}
     return {i for i, origin in origins.items() if origin is not None and origin not in parents}
@@ -155,7 +154,7 @@ def content_of(step: PlanStep) -> frozenset[str]:
 
 
 def actions_in(step: PlanStep) -> frozenset[str]:
-    """Return whether a step looks up data, calculates or both, from its clauses' first verbs."""
+    """Return the actions of a step ("look-up", "calculation"), by its clauses' first verbs."""
     text = step.text.casefold()
     verbs = dict.fromkeys(_WORDS["look_up"], "look-up")
     verbs |= dict.fromkeys(_WORDS["calculate"], "calculation")

@@ -1,4 +1,4 @@
-"""Read a SQL statement with the scopes of sqlglot."""
+"""Analyse a SQL statement with the scopes of sqlglot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dqa_planrag.analysis.reading import NOTHING, Reading, Value
 
 
 def read_sql(statement: str, dialect: str, schema: Schema) -> Reading | None:
-    """Return the reading of a statement; None if it is not a readable query."""
+    """Analyse a statement; see `Reading`. Return None if it cannot be analysed."""
     dialect += ", normalization_strategy=case_insensitive"
     tables: dict[str, object] = {
         table.name: dict.fromkeys(table.column_names, "text") for table in schema.tables
@@ -26,7 +26,7 @@ def read_sql(statement: str, dialect: str, schema: Schema) -> Reading | None:
             dialect=dialect,
             schema=tables,
             validate_qualify_columns=False,
-            allow_partial_qualification=True,  # for columns such as SQLite's rowid
+            allow_partial_qualification=True,  # SQLite's rowid is not in the schema
         )
         root = build_scope(tree)
         return None if root is None else _SqlReading(schema, root)
@@ -45,11 +45,11 @@ class _SqlReading(Reading):
         self.outputs = self._rows(root)
 
     def _rows(self, scope: Scope) -> dict[str, Value]:
-        """Return the columns of a query. The columns of a union have the leaves of all parts."""
+        """Return the columns of a query. A column of a union has the leaves of all its queries."""
         if scope in self._columns:
             return self._columns[scope]
         around, groups = self._scope, self.groups
-        columns = self._columns[scope] = {}  # a recursive query does not know its own columns
+        columns = self._columns[scope] = {}  # empty while a recursive query reads itself
         if isinstance(scope.expression, exp.Select):
             self._scope = scope
             self._select_rows(scope.expression, columns)

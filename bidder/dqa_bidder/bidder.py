@@ -40,9 +40,9 @@ Hidden = dict[str, dict[str, str]]
 """The inferred states, by player and name."""
 
 _MOST_ESTIMATED = 20
-"""If a question that is not a move has more actions than this, the model selects the best."""
+"""If a question outside of games has more actions, the model estimates only the best ones."""
 _MOST_LISTED = 10
-"""If another player has more actions than this, the model selects the most likely actions."""
+"""If another player has more actions, the model estimates only the most likely ones."""
 
 
 def shown(  # noqa: PLR0913
@@ -171,7 +171,8 @@ class Bidder(TaskDecider):
     ) -> Mapping[Candidate, float]:
         """Ask for at most `most` likely actions of another player, with their probabilities.
 
-        The prompt omits information that only the viewer has. The probabilities add up to 1.
+        The prompt omits information that only the decision maker has. The probabilities add up to
+        1.
         """
         label = f"expected move of {position.mover}"
         open_task = replace(task, rows="")
@@ -210,7 +211,7 @@ class Bidder(TaskDecider):
         return asking.ask("rewards", Payoffs, context=unknown, **values)
 
     def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
-        """Ask for the payoff of an end that depends on hidden values or new cards."""
+        """Ask for the payoff of a terminal state that depends on hidden values or new cards."""
         values = {
             **shown(task, asking, position, hidden, root=False),
             "range": [rounded(end) for end in position.payoff_range],
@@ -243,7 +244,7 @@ class Bidder(TaskDecider):
     def solve(self, task: Task, asking: Asking) -> Choice:
         """Take the steps of the method."""
         own, hidden, left = self.own, {}, self.own.calls - 1
-        if own.inference and left and _has_shown_something(task.position):
+        if own.inference and left and _can_infer(task.position):
             hidden, left = self.infer_hidden(task, asking), left - 1
         if own.returns == "none":
             return ask_choice("direct", task, asking, hidden=hidden)
@@ -278,7 +279,7 @@ class Bidder(TaskDecider):
         return self.estimate_payoffs(task, unknown, hidden, asking)
 
     def _estimate(self, task: Task, tree: Tree, asking: Asking, left: int) -> None:
-        """Estimate the actions of a question that is not a move."""
+        """Estimate the payoffs of the actions of a question outside of games."""
         many = len(task.actions) > _MOST_ESTIMATED
         root = Node(0, "own", 0, task.mover, None, task.actions)
         tree.horizon = 0
@@ -318,8 +319,8 @@ class Bidder(TaskDecider):
         return choice
 
 
-def _has_shown_something(position: Position | None) -> bool:
-    """Return whether another player has acted. Only then can hidden states be inferred."""
+def _can_infer(position: Position | None) -> bool:
+    """Return whether hidden states can be inferred: another player must have acted."""
     if position is None or not position.hidden:
         return False
     return any(event.actor not in (position.viewer, CHANCE) for event in position.events)

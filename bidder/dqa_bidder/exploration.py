@@ -7,8 +7,8 @@ the most likely next action of another player. A trajectory ends at the horizon,
 state, or at a chance event. States that the viewer cannot distinguish are one node, and the model
 is asked about a node once.
 
-If several replies are explored, the model also estimates the payoffs of ends that depend on hidden
-values or new cards. Each reply then leads to a payoff.
+The payoff of a terminal state may depend on hidden values or new cards. If several replies of
+another player are explored, the model estimates such payoffs. The mean over the replies needs them.
 """
 
 from __future__ import annotations
@@ -89,13 +89,14 @@ class Node:
     replies
         The explored actions of another player, with their probabilities.
     payoff
-        The viewer's payoff at an end, by the rules or estimated; None if it is unknown.
+        The decision maker's payoff in a terminal state, by the rules or estimated; otherwise None.
     children
         The next node after each action. Several actions may lead to the same node.
     in_turn
-        Whether the mover continues a turn that began after the root.
+        Whether the player who acts here also took the last action, in the same turn. False for the
+        root.
     asked
-        Whether the model was asked about the state, or no question is necessary.
+        Whether the model was asked about the state, or need not be asked.
     unusable
         Whether no reply about the state was usable.
     """
@@ -165,7 +166,7 @@ class Node:
 Expected: TypeAlias = Mapping[Candidate, float]
 """The probabilities of another player's actions."""
 Answer: TypeAlias = Payoffs | Expected | float
-"""The payoffs of actions, the expected actions of another player, or the payoff of an end."""
+"""The payoffs of actions, the expected actions of another player, or a terminal state's payoff."""
 Ask: TypeAlias = Callable[[Node, Asking], Answer]
 """Asks the model about a state."""
 _Result: TypeAlias = Answer | UnparsableReplyError | OutOfBudgetError
@@ -178,10 +179,10 @@ class Tree:
     Attributes
     ----------
     horizon
-        T.
+        T, the number of explored turns of the decision maker.
     breadth, replies
-        The maximum numbers of explored actions of the decision maker, and of explored replies, in a
-        state.
+        The maximum number of explored actions in a state of the decision maker, and in a state of
+        another player.
     nodes
         The states, the root first.
     asked
@@ -221,7 +222,8 @@ class Tree:
     def normalise(self) -> None:
         """Scale rewards and payoffs to 0 to 1.
 
-        The scale covers the stakes of the decision at the root, and all estimates and ends.
+        The scale includes all estimated and known payoffs, and the range of possible payoffs of the
+        decision.
         """
         position = self.root.position
         values = [*((0.0, 1.0) if position is None else position.stakes)]
@@ -245,7 +247,8 @@ class Tree:
     ) -> None:
         """Explore in waves. The requests of a wave are independent and run in parallel.
 
-        If the maximum number of requests is reached, the states that were found last have no reply.
+        If the maximum number of requests is reached, there are no replies for the states that were
+        found last.
 
         Parameters
         ----------
@@ -382,8 +385,8 @@ class Tree:
 def _request(ask: Ask, node: Node) -> Callable[[Asking], _Result]:
     """Return the request about a node.
 
-    A spent budget is returned as a result, so that the other replies of the wave are used. An
-    unusable reply is also returned, except about the first node.
+    The request returns the errors of a spent budget and of an unusable reply, so that the other
+    replies of the wave can be used. It raises the error of an unusable reply about the first node.
     """
 
     def request(asking: Asking) -> _Result:
@@ -400,7 +403,7 @@ def _request(ask: Ask, node: Node) -> Callable[[Asking], _Result]:
 
 
 def _acts_again(position: Position) -> bool:
-    """Return whether the player who moves also caused the last event."""
+    """Return whether the player who acts also took the last action, in the same stage."""
     if position.node != "decision" or not position.events:
         return False
     if position.events[-1].actor != position.mover:

@@ -85,10 +85,10 @@ class Unknown:
 
 
 class _Numbers(Reply):
-    """A number for each action. The numbers are in the only field without a default.
+    """A number for each action. A subclass adds the field with the numbers.
 
-    The model is asked again if a number is missing or out of range. If this does not help, numbers
-    are clipped, and missing numbers are unknown.
+    The model is asked again if a number is missing or out of range. If the last reply still has
+    this problem, numbers are clipped to the range, and missing numbers stay unknown.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class _Numbers(Reply):
     def _read(cls, reply: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         unknown: Unknown | None = info.context
         if unknown is None:
-            return reply  # not a model's reply
+            return reply  # the object is created by a program
         (name,) = (name for name, one in cls.model_fields.items() if one.is_required())
         listed = reply.get(name)
         if not isinstance(listed, Mapping):
@@ -172,7 +172,7 @@ class Probabilities(_Numbers):
 
 
 class EndPayoff(Reply):
-    """The expected payoff of an end without a known payoff. The validation context is the range."""
+    """The estimated payoff of a terminal state. The validation context is the payoff range."""
 
     model_config = ConfigDict(title="expected result")
 
@@ -219,7 +219,11 @@ class Thought(Reply):
 
 
 class Thoughts(Reply):
-    """Several possible next thoughts. If they decide, the validation context is the `Options`."""
+    """Several possible next thoughts.
+
+    On the last level of the tree, each thought names an action. The validation context is then the
+    `Options`; on other levels it is None.
+    """
 
     model_config = ConfigDict(title="proposed thoughts")
 
@@ -236,7 +240,7 @@ class Thoughts(Reply):
                 problems.append(str(error))
         if not found:
             raise UnparsableReplyError(
-                f"No thought can be used. {problems[0] if problems else 'There is none.'} Write "
+                f"{problems[0] if problems else 'The reply has no thoughts.'} Write "
                 '{"thoughts": [...]} as the task says.'
             )
         return found

@@ -1,9 +1,9 @@
 """Reward aggregation: the long-run return of each action (equations 3 to 5, Algorithm 2).
 
 With ``expected`` (the default), the return of an action is its expected payoff: the mean over the
-replies, weighted by their probabilities. Each reply is followed by the decision maker's best
-action. A trajectory contributes one value: the payoff of its end, or its last estimate if it has no
-end. So trajectories of different lengths are comparable.
+replies, weighted by their probabilities. After each reply, the decision maker takes the best
+action. A trajectory contributes one value: the payoff of its terminal state, or its last estimate
+if it has none. So trajectories of different lengths are comparable.
 
 The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` for k from 0 to T. ``G(a)`` is the largest
 sum of a trajectory that begins with a. Algorithm 2 writes the exponent as i, which is not defined;
@@ -12,8 +12,8 @@ here it is k, as in equation 3. The paper leaves four points open:
 - The reward of a state on a trajectory is the reward of the action that follows. The last state has
   the reward of its best action.
 - If the decider acts several times in one turn, the turn has the reward of the last action.
-- A trajectory that ends before T, at a terminal or by chance, repeats its last reward (``padded``)
-  or has only the rewards that it collected (``collected``).
+- A trajectory may end before T, in a terminal state or at a chance event. Then its last reward is
+  repeated (``padded``), or the sum has fewer rewards (``collected``).
 - A missing reward is replaced by the next reward of the trajectory.
 """
 
@@ -76,7 +76,7 @@ class Returns(Finding):
     beta: float = Field(title="beta")
 
     def shown(self, value: float | None, *, mean: bool) -> float | None:
-        """Return a return as in prompts: unchanged, or as a weighted mean in the game's unit."""
+        """Return a return in the form of prompts; with `mean`, as a payoff in the game's unit."""
         if value is None or not mean:
             return None if value is None else rounded(value)
         low, high = self.scale
@@ -97,12 +97,12 @@ def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Ret
     """
     powers = [beta**k for k in range(tree.horizon + 1)]
     last = [sum(powers[k:]) for k in range(len(powers))] if returns == "padded" else powers
-    courses = _Courses(powers, last)
+    trajectories = _Trajectories(powers, last)
     if returns == "expected":
-        courses = _Courses([0.0], [1.0], step=0)
+        trajectories = _Trajectories([0.0], [1.0], step=0)
     found = []
     for action in tree.root.considered or ():
-        best = courses.of_action(tree.root, action, 0)
+        best = trajectories.of_action(tree.root, action, 0)
         value = None if best.first is None else best.total
         found.append(ActionReturn(action=action, value=value, path=best.path))
     known = [one for one in found if one.value is not None]
@@ -119,7 +119,7 @@ def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Ret
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best course from a state: its first reward (None if unknown), its value and its steps."""
+    """The best trajectory from a state: first reward (None if unknown), return and steps."""
 
     first: float | None = None
     total: float = 0.0
@@ -127,16 +127,16 @@ class _Best:
 
 
 @dataclass(slots=True)
-class _Courses:
-    """The best course from each state.
+class _Trajectories:
+    """Find the best trajectory from each state.
 
     Attributes
     ----------
     weights, last
-        The weights of the reward of the decision maker's move k: `weights` if further rewards
-        follow, and `last` if no rewards follow.
+        By k, the weight of the reward of the decision maker's turn k. `last` is for the last
+        reward of a trajectory, and `weights` for all other rewards.
     step
-        The increase of k with each turn of the decision maker; 0 if the weights do not depend on k.
+        1, or 0 if the weights do not depend on k.
     """
 
     weights: Sequence[float]
@@ -145,7 +145,7 @@ class _Courses:
     _found: dict[tuple[int, int], _Best] = field(default_factory=dict)
 
     def of_action(self, node: Node, action: Candidate, k: int) -> _Best:
-        """Return the best course with an action as move `k` of the decision maker."""
+        """Return the best trajectory with an action as turn `k` of the decision maker."""
         reward, child, after = node.rewards.get(action), node.children.get(action), _Best()
         continues = child is not None and child.in_turn
         if child is not None and (continues or k + self.step < len(self.weights)):
@@ -159,10 +159,10 @@ class _Courses:
         return _Best(first, self.weights[k] * first + after.total, path)
 
     def _of_node(self, node: Node, k: int) -> _Best:
-        """Return the best course from a node. The decision maker's next move is move `k`."""
+        """Return the best trajectory from a node. The next turn of the decision maker is `k`."""
         key = (node.number, k)
         if key not in self._found:
-            self._found[key] = _Best()  # a position that returns to itself adds nothing
+            self._found[key] = _Best()  # adds nothing if the position is repeated
             self._found[key] = self._calculated(node, k)
         return self._found[key]
 
@@ -171,12 +171,12 @@ class _Courses:
             return _Best(node.payoff, node.payoff * self.last[k])
         if node.of == "reply" and node.replies:
             return self._mean(node, k)
-        courses = [self.of_action(node, action, k) for action in node.followed]
-        known = [way for way in courses if way.first is not None]
+        trajectories = [self.of_action(node, action, k) for action in node.followed]
+        known = [way for way in trajectories if way.first is not None]
         return max(known, key=lambda way: way.total, default=_Best())
 
     def _mean(self, node: Node, k: int) -> _Best:
-        """Return the mean over the replies. It is unknown if the value of any reply is unknown."""
+        """Return the mean over the replies. It is unknown if the return of any reply is unknown."""
         after = {reply: self._of_node(node.children[reply], k) for reply in node.replies}
         likely = max(after, key=lambda reply: node.replies[reply])
         chance, way = node.replies[likely], after[likely]

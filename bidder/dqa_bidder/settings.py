@@ -86,8 +86,8 @@ class BidderSettings(TaskSettings):
         default=0.9,
         ge=0.0,
         le=1.0,
-        description="attenuation coefficient of padded and collected: the weight of a reward one "
-        "own move later",
+        description="attenuation coefficient of padded and collected: each further turn "
+        "multiplies the weight of its reward by this number",
     )
     breadth: int = Field(
         default=3,

@@ -150,7 +150,11 @@ def _read_move(
 
 
 def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
-    """Return statements and their tables: those of the question, the history or the scenario."""
+    """Return the statements to run, each after the name of its history table, or "".
+
+    The statements are those of the question, otherwise those of a game's history, otherwise those
+    of the scenario.
+    """
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]
     if question.scenario in plugins.names("world"):

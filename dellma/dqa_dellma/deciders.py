@@ -38,7 +38,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         key
             The key of the question, for the seed of random draws.
         asking
-            The model; its recorder receives the findings.
+            Asks the model, and records the result of each step.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
     def read(
         self, question: Question, database: Database, recorder: Recorder
     ) -> Problem | Candidate:
-        """Return the decision problem of a question. A single action is returned as it is."""
+        """Return the decision problem of a question, or the action if there is only one."""
         actions = list_candidates(question, database, METHOD)
         if actions.total == 1:
             return actions.candidates[0]

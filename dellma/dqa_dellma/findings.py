@@ -150,12 +150,11 @@ class Ranking(Finding):
         Groups of `items` that share a rank; the items of a group are adjacent in `items`.
     omitted, repeated, invented
         The number of shown items without a rank, the number of repeated entries, and the number of
-        entries that name no shown item.
+        entries for items that were not shown.
     explanation
         The model's reasons for the first of `items`.
     problem
-        The reason if no item was ranked because the model's replies could not be read; otherwise
-        empty.
+        Why no reply could be read; empty if a reply was read.
     """
 
     model_config = ConfigDict(title="ranking")

@@ -133,13 +133,14 @@ def combine_actions(  # noqa: PLR0913  (one parameter per limit)
         By name of an action: the cost of an amount of 1 (default 1), and the largest amount
         (default: as much as the budget can buy).
     attitude, aversion
-        ``mean`` or ``cvar``, and the worst share of states for ``cvar``. None means the value of
-        the decision. If the decision has no aversion, it means 0.2.
+        ``mean`` or ``cvar``, and the share of worst states for ``cvar``. None takes the value of
+        the decision's settings, or an aversion of 0.2 if they have none.
 
     Raises
     ------
     UsageError
-        The decision has no utilities that can be added, or a number or a name is wrong.
+        The utilities of the decision are missing or cannot be added, a number is out of range, or
+        a name is not an action.
     """
     utilities, table = _read(tree)
     actions = [figures.action for figures in utilities.actions]
@@ -259,7 +260,7 @@ def _by_action(
     *,
     zero: bool = False,
 ) -> Floats:
-    """Return a number for each action: the number in `values`, or `usual`."""
+    """Return a number for each action: from `values` if it is there, otherwise `usual`."""
     figures = {str(action): usual for action in actions}
     for name, figure in (values or {}).items():
         if name not in figures:

@@ -68,8 +68,8 @@ class DellmaSettings(DirectSettings):
     )
     states: Literal["bearing", "whole"] = Field(
         default="bearing",
-        description="factors of a state that a ranked item shows: those that affect its action "
-        "(bearing), or all (whole, as in the paper)",
+        description="the factors that a prompt shows for each item to rank: the factors that "
+        "affect the item's action (bearing), or all factors (whole, as in the paper)",
     )
     general: int = Field(
         default=2,
@@ -105,8 +105,8 @@ class DellmaSettings(DirectSettings):
     )
     elicitation: Elicitation = Field(
         default="pairs",
-        description="how preferences are derived from a ranking: between all pairs of its items "
-        "(pairs), or of its best item over the rest (top1)",
+        description="comparisons that are derived from a ranking: all pairs of its items (pairs), "
+        "or its best item with all other items (top1)",
     )
     shared: bool = Field(
         default=True,
@@ -127,11 +127,14 @@ class DellmaSettings(DirectSettings):
     )
     attitude: Attitude = Field(
         default="mean",
-        description="statistic of an action's utilities that decides: the mean, or the mean of the "
-        "worst share (cvar)",
+        description="statistic of an action's utilities that decides: the mean of all utilities "
+        "(mean), or of the worst utilities (cvar)",
     )
     aversion: float = Field(
-        default=0.2, ge=1e-6, le=1.0, description="the worst share of the utilities for cvar"
+        default=0.2,
+        ge=1e-6,
+        le=1.0,
+        description="cvar is the mean of this share of lowest utilities",
     )
     seed: int = Field(default=0, ge=0, description="seed of samples, shuffles and draws")
 

@@ -13,8 +13,8 @@ from dqa.models.scripted import ScriptedReplies
 from dqa.models.scripted.figures import draw_figures, figures_of
 from dqa_bidder.task import Task
 
-_MOST_WORDS = 80
-"""The maximum number of characters of the question that fill a free-form action."""
+_LONGEST = 80
+"""A free-form action contains at most this number of characters of the question."""
 
 
 def _infer(request: Mapping[str, Any]) -> object:
@@ -69,7 +69,7 @@ def _worth(request: Mapping[str, Any]) -> Mapping[str, float]:
     """Return the worth of each legal action, from 0 to 1, in legal order."""
     task: Task = request["task"]
     if not request["legal"] and request["form"]:
-        words = " ".join(task.goal.split())[:_MOST_WORDS] or "anything"
+        words = " ".join(task.goal.split())[:_LONGEST] or "anything"
         return {request["form"].replace("...", words): 1.0}
     figures = figures_of(request["legal"], task.rows)
     return figures if len({*figures.values()}) > 1 else draw_figures(request, request["legal"])

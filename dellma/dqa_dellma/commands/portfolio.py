@@ -44,9 +44,9 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
     most
         Largest amount of an action; by default, as much as the budget can buy. Repeatable.
     attitude
-        Statistic of the utilities to maximise: mean or cvar. Default: that of the decision.
+        Statistic of the utilities to maximise: mean or cvar. Default: as in the decision.
     aversion
-        Worst share of states for cvar. Default: that of the decision, or 0.2.
+        cvar is the mean over this share of worst states. Default: as in the decision, or 0.2.
     """
     from dqa.api.stored import read_run
     from dqa_dellma.portfolios import combine_actions

@@ -137,7 +137,7 @@ def _situation(scenario: str, name: str, rows: Mapping[str, list[tuple[Cell, ...
 def _questions(
     situation: Situation, key: str, truth: Mapping[str, float], target: Mapping[str, str]
 ) -> tuple[LabelledQuestion, ...]:
-    """Return a question for every set of two or more options; its target lists them under `key`."""
+    """Return a question for every set of two or more options. The target's `key` lists the set."""
     scenario = plugins.scenario(situation.schema.scenario)
     return tuple(
         scenario.recorded(

@@ -62,7 +62,7 @@ class Statistic:
     crop_yield
         Amount per acre.
     price
-        Dollars per unit of that amount, or per another unit of weight.
+        Dollars per unit of the yield, or per another unit of weight.
     """
 
     crop: str
@@ -165,9 +165,9 @@ def read_stocks(folder: Path) -> Stocks:
 
 
 def gains(stocks: Stocks, bought: date, sold: date) -> dict[str, float]:
-    """Return the gain of a dollar from the opening of one day to the close of another.
+    """Return the gain of a dollar from the opening of one day to the close of another, by symbol.
 
-    A symbol needs a price on both days; otherwise it is left out.
+    A symbol without a price on one of the days is left out.
     """
     return {
         symbol: days[sold].closed / days[bought].opened - 1.0

@@ -1,8 +1,8 @@
 """Scripted replies to the steps of DeLLMa and its baselines.
 
-The analyst works for any scenario. An action's worth is the last number in the first row that names
-the action. Each of the actions with the largest worth has one factor: whether the action turns out
-worse or better than this number.
+The analyst works for any scenario. The worth of an action is the last number in the first row that
+names the action. The actions with the largest worth have one factor each: the outlook. It says
+whether the action's true worth is below or above this number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CHANGES: Mapping[str, tuple[float, str]] = {
     "as it looks": (1.0, "likely"),
     "better than it looks": (1.25, "somewhat unlikely"),
 }
-"""The values of an outlook, each with a multiplier of the figure and a likelihood."""
+"""By value of an outlook: the factor by which it multiplies the worth, and its likelihood."""
 
 Asked: TypeAlias = Mapping[str, Any]
 """The values of a prompt."""
@@ -61,7 +61,7 @@ def _rank(request: Asked) -> object:
 
 
 def rank_by(worth: Mapping[int, float], *, ties: bool) -> list[object]:
-    """Return places by worth, the best first. With `ties`, places with equal worth form a list."""
+    """Return the keys by descending worth. With `ties`, keys with equal worth form a list."""
     groups: list[list[int]] = []
     for index in sorted(worth, key=lambda index: (-worth[index], index)):
         same = groups and math.isclose(worth[groups[-1][0]], worth[index], rel_tol=_SAME)

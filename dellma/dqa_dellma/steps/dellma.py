@@ -39,8 +39,9 @@ class Dellma(ProblemDecider):
     def enumerate(self, problem: Problem, asking: Asking) -> NamedFactors:
         """Ask for k factors with l values each (section 3.1).
 
-        k is the number of general factors, plus the number of specific factors of all actions. The
-        setting `factors` limits k. If it does, the model decides how many factors are specific.
+        k is the number of general factors, plus the number of specific factors of each action. If
+        k exceeds the setting `factors`, it is reduced to this number, and the model decides how
+        many of the k factors are specific.
         """
         own = self.own
         whole = own.general + own.own * len(problem.actions)
@@ -137,7 +138,7 @@ class Dellma(ProblemDecider):
         try:
             return self.maximise(pairs, rankings, actions)
         except (DataError, ArithmeticError, np.linalg.LinAlgError) as error:
-            # The model has already answered, so keep its replies: end the run with a trace.
+            # This error ends the run with a trace, which contains the replies of the model.
             raise UnparsableReplyError(
                 f"The utilities could not be computed from {len(rankings)} rankings: {error}"
             ) from error

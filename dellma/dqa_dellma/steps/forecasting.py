@@ -79,5 +79,5 @@ def _words(said: Any) -> str:  # noqa: ANN401  (JSON from a model)
 
 
 def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (JSON from a model)
-    """Return a JSON object with folded names; an empty object if the value is not an object."""
+    """Return a JSON object with case-folded names; an empty object for any other value."""
     return {fold(name): part for name, part in value.items()} if isinstance(value, dict) else {}

@@ -269,7 +269,7 @@ class DecisionTree(Record):
 
 
 def has_tree(trace: Trace) -> bool:
-    """Return whether a trace contains a DeLLMa decision or its beginning."""
+    """Return whether a trace is of a DeLLMa decision, which may be unfinished."""
     steps = {e.purpose for e in trace.events if isinstance(e, StepEvent | PromptEvent)}
     # The baselines record the same context; only their names differ.
     ours = trace.decider.startswith(_OURS) and "context" in steps
@@ -277,7 +277,7 @@ def has_tree(trace: Trace) -> bool:
 
 
 def find_tree(traces: Sequence[Trace]) -> DecisionTree:
-    """Build the tree of the only DeLLMa decision.
+    """Build the tree of the only DeLLMa decision among some traces.
 
     Raises
     ------

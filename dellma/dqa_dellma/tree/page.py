@@ -32,7 +32,7 @@ def write_tree(tree: DecisionTree, file: Path | str) -> None:
 def _interval(
     figures: ActionFigures, every: Sequence[ActionFigures]
 ) -> tuple[float, float, float] | None:
-    """Return the interval and the value of an action, in percent of the scale of all actions."""
+    """Return the interval's ends and the value of an action, as positions (%) on a common scale."""
     value, (low, high) = figures.value, figures.interval
     if value is None:
         return None

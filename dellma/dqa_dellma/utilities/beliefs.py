@@ -80,7 +80,7 @@ def sample_states(
         ``independent`` draws each state independently (Algorithm 1 of the paper). ``stratified`` is
         Latin hypercube sampling (McKay, Beckman and Conover 1979): each value is drawn in
         proportion to its probability, rounded up or down, and the values of different factors are
-        combined at random. With both, each draw follows the beliefs.
+        combined at random. Both methods draw a state with its probability under the beliefs.
 
     Returns
     -------
@@ -128,9 +128,9 @@ def bearing_of(
 def describe_state(
     beliefs: Beliefs, state: NDArray[np.int64], bearing: NDArray[np.bool_]
 ) -> dict[str, str]:
-    """Return a state's values by name of the factor, for the factors that affect the action.
+    """Return the values in a state by name of the factor, for the factors in `bearing`.
 
-    `state` and `bearing` have the shape (k,).
+    `state` and `bearing` have the shape (k,). `bearing` is true for the factors to describe.
     """
     numbered = zip(beliefs.items(), state.tolist(), bearing.tolist(), strict=True)
     return {factor: list(values)[number] for (factor, values), number, bears in numbered if bears}

@@ -48,7 +48,7 @@ class _Sets(NamedTuple):
     ends
         The offsets of the sets in `item`: 0, and the end of each set.
     wins
-        Shape (n,): the number of choices of each item.
+        Shape (n,): how often each item was chosen from a set.
     """
 
     item: Ints
@@ -145,9 +145,9 @@ def fit_scores(
 
 
 def _choices(items: Ints, rank: Ints, elicitation: Elicitation) -> tuple[Ints, Floats]:
-    """Return the choice sets of a ranking, and each item's share of the choice.
+    """Return the choice sets of a ranking, and the share of the choice that each item wins.
 
-    Both arrays have the shape (sets, items of a set).
+    Both arrays have the shape (number of sets, items per set).
     """
     if elicitation == "top1":
         first = rank == rank[0]

@@ -1,10 +1,10 @@
 """Find the action with the largest expected utility from rankings (section 3.4).
 
 The scores of the state-action pairs become utilities. The expected utility of an action is the mean
-over its pairs, because its states are drawn from the beliefs. A pair that was shown but not ranked
-stays in this mean with the score of the regulariser. Models tend to omit the worst items, so a mean
-over only the ranked pairs would favour actions with a high variance. Pairs that no ranking showed
-do not count.
+over its pairs, because its states are drawn from the beliefs. The mean includes pairs that were
+shown but not ranked; their score comes from the regularisation alone. Models tend to omit the worst
+items, so a mean over only the ranked pairs would favour actions with a high variance. The mean
+excludes pairs that no ranking showed.
 
 The attitudes to risk, the intervals and the probabilities of being best are additions to the paper.
 Of these, only the attitude can change the decision.

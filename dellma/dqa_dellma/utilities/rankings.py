@@ -23,7 +23,7 @@ def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
     """Read a model's ranking of a minibatch.
 
     Omitted items stay unranked. Repeated and invented items are dropped. The result contains the
-    numbers of omitted, repeated and invented items.
+    counts of omitted, repeated and invented items.
 
     Raises
     ------
@@ -43,21 +43,22 @@ def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
 
 
 def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (JSON from a model)
-    """Return the places in a ranking, best first, with tied items in one list.
+    """Return the item numbers in a model's ranking, best first. The prompt numbers items from 1.
 
-    A ranking is a list, or a text of numbers separated by commas or ">". The place of an
-    entry depends on its form:
+    A ranking is a list, or a text of numbers separated by commas or ">". An entry of the list has
+    one of these forms:
 
-    - A whole number is the place.
-    - A text has the number after "pair" or "item" as its place, or the first number
+    - A whole number.
+    - A text. The item number is the number after "pair" or "item", or the first number
       ("State-Action Pair 5", "5. Action 2").
-    - An object has the place of its member with "pair" or "item" in the name, or its only number.
+    - An object. The item number is in its field with "pair" or "item" in the name, or is the only
+      number in the object.
+    - A list of tied items. In a text, "=" joins tied items.
 
-    The entries of a nested list are tied. Numbers joined by "=" are tied, too. An entry without a
-    place becomes 0, which is invalid.
-
-    Returns ------- For each entry, a list of at least one place. The result is empty if the value
-    is not a ranking.
+    Returns
+    -------
+    For each entry, a list of one item number, or of several if they are tied. The number 0 means an
+    unreadable entry. The result is empty if the value is not a ranking.
     """
     if isinstance(value, str) and _LISTED.fullmatch(value.strip()):
         entries = re.split(_BETWEEN, value.strip())
@@ -87,20 +88,20 @@ def _place(entry: Any) -> int:  # noqa: ANN401  (JSON from a model)
 
 
 def order_strictly(positions: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the places without ties: an entry with several places becomes invalid."""
+    """Return item numbers without ties: an entry with several numbers becomes an invalid 0."""
     return [list(entry) if len(entry) == 1 else [_NO_PLACE] for entry in positions]
 
 
 def rank_places(positions: Sequence[Sequence[int]], batch: Sequence[int]) -> Ranking:
-    """Turn 1-based places in a minibatch into a ranking.
+    """Turn the item numbers of a minibatch into a ranking.
 
-    Omitted items stay unranked. A repeated place counts only the first time. A place that does not
-    exist is dropped. The ranking contains the numbers of omitted, repeated and dropped places.
+    Omitted items stay unranked. A repeated number counts only the first time. A number without an
+    item is dropped. The ranking contains the counts of omitted, repeated and dropped items.
 
     Parameters
     ----------
     positions
-        As `read_places` returns them.
+        The item numbers, as `read_places` returns them.
     batch
         The items of the minibatch, in the order shown.
     """

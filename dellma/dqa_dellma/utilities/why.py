@@ -23,7 +23,7 @@ def explain_choice(problem: Problem, elicited: Maximised) -> str:
     problem
         The problem.
     elicited
-        The result of the rankings.
+        The figures of the actions.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     games, seed
         The number of games, and the seed of the first game. Seeds increase by one.
     batch
-        B, the number of trajectories in a batch memory. None takes the preset's number, or 50.
+        B, the number of trajectories per batch memory. None takes the preset's number, or 50.
     preset
         The paper's settings for one of its worlds.
     use
@@ -61,9 +61,9 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     settings
         The settings of the world, by name.
     player
-        The program of the world that plays. A program that knows the solution shows how to do the
-        task. A program that searches also shows how to search. None takes the preset's program, or
-        ``expert``.
+        The name of the world's program that plays. A program that knows the solution fills the
+        memory with direct solutions. A program that searches also adds the search. None takes the
+        preset's program, or ``expert``.
     progress
         Is called after every game and trajectory.
 

@@ -43,7 +43,7 @@ from dqa_ldm2.steps import (
 
 
 class Chooser(Protocol):
-    """Choose the actions of one process."""
+    """Choose the actions of one decision process."""
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
         """Choose one of several actions. Raise `UnparsableReplyError` if no reply names one."""
@@ -53,8 +53,8 @@ class Chooser(Protocol):
 class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
     """Decide single questions, or play an episode several times.
 
-    The decider stores nothing between questions or episodes. Each attempt at an episode has a
-    player with its own state.
+    The decider stores nothing between questions or episodes. Each attempt at an episode is played
+    by a copy of the decider with its own state.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         return act(asking, task, Known(), self._context)
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return the player of the next attempt; None if there are no more attempts."""
+        """Return the decider that plays the next attempt; None if there are no more attempts."""
         if len(earlier) >= self.attempts:
             return None
         player = copy(self)
@@ -123,7 +123,10 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 
     @abstractmethod
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
-        """Return the chooser for the attempt after `earlier`; None means the first attempt."""
+        """Return the chooser for the next attempt at an episode, after the `earlier` attempts.
+
+        If `earlier` is None, return the chooser for a single question.
+        """
 
     @abstractmethod
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
@@ -133,9 +136,9 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 class Ldm2Decider(MemoryDecider):
     """LDM2 (section 3): imitate the actions in similar situations.
 
-    An episode is played once with each batch memory. The model then chooses the best process
-    without knowing the rewards (equation 5). A single question is decided with each batch memory.
-    If the actions differ, the model chooses between them in the same way.
+    An episode is played once with each batch memory. The model then chooses the best decision
+    process without knowing the rewards (equation 5). A single question is decided once with each
+    batch memory. If the actions differ, the model chooses one of them in the same way.
     """
 
     @property
@@ -157,7 +160,7 @@ class Ldm2Decider(MemoryDecider):
 
 
 class Imitation:
-    """Retrieve tuples and act. The object stores the history and subgoals of one process."""
+    """Retrieve tuples and imitate them. The object stores the state of one decision process."""
 
     def __init__(self, memory: Memory, batches: Sequence[int], own: Ldm2Settings) -> None:
         self._retriever = Retriever(memory, own.retrieved, exact=own.exact)
@@ -191,7 +194,7 @@ class Imitation:
 
 
 class Standard(MemoryDecider):
-    """Show whole successful examples, which are the same for every question."""
+    """Show whole successful decision processes as examples, the same for every question."""
 
     thinks: ClassVar[bool] = False
     """Whether the model thinks before it acts."""
@@ -206,7 +209,7 @@ class Standard(MemoryDecider):
             check_situation(question)
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return the player of the next trial; None after a reward of 1 or the last trial."""
+        """Return the decider that plays the next trial; None after a success or the last trial."""
         if earlier and (earlier[-1].reward or 0.0) >= 1.0:
             return None
         return super().attempt(earlier)
@@ -222,14 +225,14 @@ class Standard(MemoryDecider):
         return _AsShown(self, self._context, earlier or ())
 
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
-        """Return the number of the trial with the largest reward; of several, the last one."""
+        """Return the number of the last trial with the largest reward."""
         del asking
         rewards = [-1.0 if one.reward is None else one.reward for one in attempts]
         return max(range(len(rewards)), key=lambda index: (rewards[index], index)) + 1
 
 
 class StandardRetrieved(Standard):
-    """Show the whole examples that are most similar to the goal."""
+    """Show whole examples whose goals are most similar to the current goal."""
 
     retrieves: ClassVar[bool] = True
 
@@ -254,7 +257,7 @@ class Reflexion(ReAct):
 
 @dataclass(slots=True)
 class _AsShown:
-    """Act by imitating whole examples. The object stores the thoughts of one process."""
+    """Imitate whole examples. The object stores the thoughts of one decision process."""
 
     decider: Standard
     context: int
@@ -268,7 +271,7 @@ class _AsShown:
             self._shown = self._begin(situation, asking)
         choice = act_as_shown(asking, situation, self._shown, self.context)
         if self.decider.thinks:
-            missing = len(situation.steps) - len(self._own)  # moves without a usable reply
+            missing = len(situation.steps) - len(self._own)  # steps whose replies were unusable
             self._own += [""] * missing + [choice.reasoning]
         return choice
 

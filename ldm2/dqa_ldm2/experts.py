@@ -1,4 +1,4 @@
-"""Record trajectories of the program that knows a world's solution."""
+"""Record the trajectories of a world's programs, such as the expert that knows the solution."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def expert_trajectories(
     *,
     player: str = EXPERT,
 ) -> tuple[Trajectory, ...]:
-    """Let an expert play the episodes of some seeds, and return its trajectories (LDM2, 3.1).
+    """Let a program play one episode per seed, and return the trajectories (LDM2, section 3.1).
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def expert_trajectories(
     -------
     tuple of Trajectory
         One trajectory per seed, in the order of `seeds`, with the goal, the reward, and ``WORLD
-        SEED`` as the source. A low reward means that the expert failed.
+        SEED`` as the source. A low reward means that the program failed.
 
     Raises
     ------

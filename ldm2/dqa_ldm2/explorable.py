@@ -15,13 +15,13 @@ from dqa_ldm2.situation import Situation, observed_situation
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A state of an exploration: its situation, and the reward from 0 to 1 if the goal ended."""
+    """A state of an exploration: a situation. A final state also has a reward from 0 to 1."""
 
     situation: Situation
     reward: float | None = None
 
     def ended(self, action: Candidate, reward: float, observation: str = "") -> Explored:
-        """Return the final state after an action."""
+        """Return the final state, to which an action leads from this state."""
         here = self.situation
         steps = (*here.steps, Step(here.observation, str(action)))
         return Explored(replace(here, steps=steps, observation=observation, actions=()), reward)
@@ -43,7 +43,10 @@ class Explorable(Protocol):
         ...
 
     def act(self, state: Explored, action: Candidate) -> Explored:
-        """Return the state after an action, which must be reproducible. An error ends the path."""
+        """Return the state after an action. Equal arguments must always give equal states.
+
+        If the method raises an error, the path ends.
+        """
         ...
 
     def close(self) -> None:
@@ -52,10 +55,10 @@ class Explorable(Protocol):
 
 
 class WorldExplorable:
-    """An episode of a one-player world.
+    """An episode of a one-player world. Not thread-safe.
 
-    Each path is replayed from the start of the episode, except the path of the last action. Not
-    thread-safe.
+    An episode cannot go back to an earlier state. To follow another path, it is started again, and
+    the actions of the path are repeated.
     """
 
     def __init__(self, world: World, seed: int) -> None:
@@ -75,7 +78,7 @@ class WorldExplorable:
         return Explored(self._situation(self._begin()))
 
     def act(self, state: Explored, action: Candidate) -> Explored:
-        """Return the result of an action; earlier actions are repeated if necessary."""
+        """Return the state after an action. If necessary, play up to `state` again."""
         done = tuple(step.action for step in state.situation.steps)
         if self._episode is None or self._played != done:
             self._begin()
@@ -98,7 +101,7 @@ class WorldExplorable:
         return self._episode
 
     def _choose(self, action: str) -> Episode:
-        """Carry out an action by its text; the action of the world may be a number."""
+        """Carry out the action with this text. The world's own action may be a number."""
         episode = self._episode
         move = None if episode is None else episode.next_move()
         if episode is None or move is None:

@@ -41,7 +41,7 @@ class Path:
     action
         The action to take next; None if it was taken.
     is_closed
-        Whether the path stopped before the goal ended.
+        Whether the path has ended: with a reward, by an error, or without a usable reply.
     is_lost
         Whether an error of the world ended the path.
     """
@@ -62,8 +62,9 @@ class Path:
 class Exploration:
     """The exploration of one goal with one batch memory.
 
-    The model is asked at most n times for each step. Types are found by comparing words, and steps
-    are shown without a summary. The ground process is the path of the most confident actions.
+    The model is asked at most n times for each step, where n is the number of parallel paths. Types
+    are found by comparing words. Prompts show the last actions instead of a summary. The ground
+    process is the path of the most confident actions.
 
     Parameters
     ----------
@@ -79,11 +80,11 @@ class Exploration:
     Attributes
     ----------
     paths
-        The remaining paths.
+        The paths that were not pruned.
     counts
-        The number of states that the model was ``asked`` about, and whose tuples had a majority
-        (``majorities``). The number of paths that were ``pruned``, or that ended because of
-        ``unusable`` replies. The number of illegal actions that were ``dropped``.
+        ``asked``: states about which the model was asked. ``majorities``: states in which the
+        majority of the retrieved tuples decided without the model. ``pruned``: pruned paths.
+        ``unusable``: paths that ended without a usable reply. ``dropped``: illegal actions.
     failed
         The errors of the world, each with its action.
     """
@@ -110,7 +111,7 @@ class Exploration:
 
     @property
     def best(self) -> Path:
-        """The path with the largest reward. Of equal paths, the ground or most confident path."""
+        """The path with the largest reward; if several, the ground or most confident path."""
         return max(
             self.paths, key=lambda path: (path.state.reward or 0.0, path.is_ground, path.confidence)
         )
@@ -121,7 +122,7 @@ class Exploration:
         Raises
         ------
         InfrastructureError, BudgetSpentError
-            The model or the memory fails. An error of the explorable only ends a path.
+            The model or the memory fails. An error of the goal itself only ends the path.
         """
         self.paths = [Path(explorable.start())]
         for _ in range(self._own.depth):
@@ -144,7 +145,7 @@ class Exploration:
             yield Path(path.state, path.confidence * share, is_ground, action)
 
     def _shares(self, situation: Situation) -> Shares | None:
-        """Return the possible actions with confidences; None if no reply could be used."""
+        """Return the likely actions with their confidences; None if no reply could be used."""
         own = self._own
         if situation.only_action is not None:
             return ((situation.only_action, 1.0),)

@@ -32,7 +32,7 @@ _AT_ONCE, _CHARACTERS = 40, 24_000
 """The maximum number of texts, and of characters, in one request for types."""
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Takes the name of a part, the number of its finished items, and the number of its items."""
+"""A function that shows progress: name of the activity, number of finished items, and of all."""
 
 
 def no_progress(what: str, done: int, total: int) -> None:
@@ -97,7 +97,7 @@ class Indexer:
     requests
         The number of replies.
     forgotten, unusable, unjudged
-        The number of texts to which no reply gave a type, the number of histories without a usable
+        The number of texts without a type in the replies, the number of histories without a usable
         reply, and the number of steps whose subgoals no reply judged.
     """
 
@@ -113,7 +113,7 @@ class Indexer:
         for number, step in enumerate(trajectory.steps[first - 1 :], first):
             before = trajectory.steps[: number - 1]
             asking = self.use.asking()
-            actions = "; ".join(one.action for one in before)  # if no reply can be used
+            actions = "; ".join(one.action for one in before)  # the history if no reply is usable
             try:
                 actions = history.summarise(asking, trajectory.goal, before)
             except UnparsableReplyError:
@@ -142,8 +142,8 @@ class Indexer:
     def types(self, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
         """Return the type of each text (equations 7 and 8).
 
-        Long lists are sorted in parts, and later parts reuse the types of earlier parts. A text
-        without a type in the reply gets the type with the most similar words.
+        The model sorts a long list in parts, and later parts reuse the types of earlier parts. If
+        the reply has no type for a text, the text gets the type whose words are most similar.
         """
         found: dict[str, str] = {}
         for part in _parts(list(dict.fromkeys(texts))):
@@ -188,7 +188,7 @@ class FormationReport:
     trajectories, tuples
         The number of added trajectories and of added tuples; equal tuples of a batch count once.
     there
-        The number of trajectories that the memory already contained.
+        The number of trajectories that were already in the memory.
     forgotten, unusable, unjudged, requests
         As in `Indexer`.
     """
@@ -350,7 +350,7 @@ def _whole(
 
 
 def _typed(indexer: Indexer, tuples: Sequence[StateAction]) -> list[StateAction]:
-    """Give a type to each goal, then one to each observation; return the tuples with them."""
+    """Return the tuples with types of their goals, and with types of their observations."""
     goals = indexer.types("goal", [one.goal for one in tuples])
     placed = [replace(one, goal_type=goals[one.goal]) for one in tuples]
     seen: dict[str, list[str]] = {}
@@ -368,7 +368,7 @@ def _memory_types(found: dict[str, str]) -> list[MemoryType]:
 
 
 def _parts(texts: Sequence[str]) -> list[list[str]]:
-    """Divide texts into parts that fit into a request."""
+    """Divide texts into parts that each fit into one request."""
     parts: list[list[str]] = []
     size = 0
     for text in texts:

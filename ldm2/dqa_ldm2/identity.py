@@ -1,9 +1,10 @@
-"""Recognise the question or episode of a remembered step, under any name of its source.
+"""Recognise tuples that come from the current question or episode.
 
-An evaluation must not show a question its own answer, so tuples of the same question are never
+A decider must not see the answer to its own question, so tuples of the same question are never
 retrieved. The source of a trajectory therefore ends with a word that identifies the question: the
 scenario, a hash of the question's target, and a hash of its text. Questions with the same target or
-text are the same question. An episode has no target; its text is its goal and first observation.
+the same text count as one question. An episode has no target; its text is its goal and first
+observation.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class QuestionIdentity:
     text
         A hash of the text.
     words
-        The folded text; empty if only its hash is known.
+        The normalised text; empty if only the hash is known.
     """
 
     scenario: str
@@ -54,7 +55,11 @@ class QuestionIdentity:
 
     @classmethod
     def of_episode(cls, world: str, goal: str, beginning: str, named: str = "") -> Self:
-        """Return the identity of an episode, from its name or from goal and first observation."""
+        """Return the identity of an episode.
+
+        Its text is `named`, the name of the episode. Without a name, the text is the goal and the
+        first observation (`beginning`).
+        """
         return cls(world, "-", _hash(fold(named or f"{goal}\n{beginning}")))
 
     @classmethod
@@ -65,11 +70,14 @@ class QuestionIdentity:
         return None if found is None else cls(found["scenario"], found["target"], found["text"])
 
     def without_words(self) -> Self:
-        """Return the identity without words, for goals that many questions share, such as moves."""
+        """Return the identity without `words`, so that equal goals do not make equal identities.
+
+        All moves of a game have the same goal, for example.
+        """
         return replace(self, words="")
 
     def is_same(self, other: QuestionIdentity | None) -> bool:
-        """Return whether two identities are of the same question."""
+        """Return whether both identities belong to the same question."""
         if other is None:
             return False
         return self.text == other.text or (self.target == other.target != "-")

@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text. Each further occurrence of a word is a word of its own."""
+    """Return the words of a text. A repeated word gets a number: "door", "door 1", "door 2"."""
     counts = Counter(_WORD.findall(fold(text)))
     return frozenset(
         f"{word} {time}" if time else word
@@ -25,12 +25,12 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def share_in_common(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of all words that two texts have in common (Jaccard)."""
+    """Return the Jaccard similarity of two sets of words."""
     return len(one & other) / len(one | other) if one or other else 1.0
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the share of all words that two texts have in common."""
+    """Return the Jaccard similarity of the words of two texts."""
     return share_in_common(words_of(one), words_of(other))
 
 
@@ -44,11 +44,11 @@ def nearest_type(text: str, types: Sequence[MemoryType]) -> str:
 
 
 def nearest_tuple(action: str, found: Sequence[Remembered]) -> tuple[Remembered | None, bool]:
-    """Return the tuple that an action imitates, and whether it has exactly the same action.
+    """Return the tuple that an action imitates, and whether its action is the same.
 
-    This is the first tuple with the same action. If there is none, it is the tuple with the most
-    similar action. Numbers count less than words, because ``drawer 2`` is a different drawer in
-    each room.
+    The result is the first tuple with the same action, or else the tuple with the most similar
+    action. Words are compared before numbers, because ``drawer 2`` is a different drawer in each
+    room.
     """
     tight = tighten(action)
     for one in found:

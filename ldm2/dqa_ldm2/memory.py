@@ -75,7 +75,7 @@ class Memory:
 
     Parameters
     ----------
-    place
+    location
         The location of the database.
     create
         Whether to create the memory in an empty database.
@@ -88,7 +88,7 @@ class Memory:
 
     def __init__(self, location: StoreLocation, *, create: bool = False) -> None:
         self.location = location.shown
-        self._place = location
+        self._store = location
         self._may_write = create or location.file is None or can_write(location.file)
         self._revision: tuple[int, int] | None = None
         self._cache: dict[Any, Any] = {}
@@ -193,7 +193,7 @@ class Memory:
         return self._cached("goals", found, lambda rows: tuple(Goal(*row) for row in rows))
 
     def sources(self, making: Making | None = None) -> frozenset[str]:
-        """Return the sources of all tuples, or only of tuples from one kind of addition."""
+        """Return the sources of all tuples, or of the tuples that were added in one way."""
         with self._reading() as connection:
             return _sources(connection, making)
 
@@ -209,9 +209,9 @@ class Memory:
     ) -> Version:
         """Add tuples to a batch, or to a new batch, in one transaction.
 
-        A new batch of a formation skips sources that an earlier formation added. Two processes that
-        form the same memory therefore add every trajectory once. If all tuples are skipped, there
-        is no new batch.
+        If tuples of a formation form a new batch, tuples whose source is already in the memory are
+        skipped. Two processes that form the same memory therefore add every trajectory once. If all
+        tuples are skipped, there is no new batch.
 
         Raises
         ------
@@ -278,7 +278,7 @@ class Memory:
     def _cached(
         self, key: Hashable, found: Select[Any], read: Callable[[Sequence[Any]], _Value]
     ) -> _Value:
-        """Return a cached value, or read it again if any process has changed the memory."""
+        """Return a cached value. If any process has changed the memory, read the value again."""
         with self._reading() as connection:
             counts = select(func.count(VERSIONS.c.number), func.count(VERSIONS.c.undone_after))
             number, undone = connection.execute(counts).one()
@@ -294,10 +294,9 @@ class Memory:
     def _require_batch(self, batch: int) -> None:
         known = self.batches()
         if batch not in known:
-            available = ", ".join(map(str, known)) or "none yet. Run 'dqa memory build'"
-            raise UsageError(
-                f"The memory {self.location} has no batch {batch}. There are: {available}."
-            )
+            batches = f"Its batches are: {', '.join(map(str, known))}."
+            hint = batches if known else "It is empty. Run 'dqa memory build'."
+            raise UsageError(f"The memory {self.location} has no batch {batch}. {hint}")
 
     def _types(self, scope: Scope, excluded: frozenset[str]) -> tuple[MemoryType, ...]:
         self._require_batch(scope[0] or 0)
@@ -347,7 +346,7 @@ class Memory:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with translate_errors(self._place), self._engine.connect() as connection:
+        with translate_errors(self._store), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -358,7 +357,7 @@ class Memory:
                 f"You may not write to the memory {self.location}. Get write permission, or name a "
                 "different memory."
             )
-        with translate_errors(self._place, under_way=True), write(self._engine) as connection:
+        with translate_errors(self._store, under_way=True), write(self._engine) as connection:
             connection.execute(select(MEMORY.c.id).with_for_update())
             yield connection
 

@@ -119,7 +119,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of an agent that retrieves tuples.
+    """The current state of an agent, for which similar tuples are retrieved.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The goal and the reward of a source, and the number of its first step."""
+    """The goal and the reward of a trajectory, and the number of its first stored step."""
 
     text: str
     source: str

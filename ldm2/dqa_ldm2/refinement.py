@@ -1,4 +1,4 @@
-"""Memory refinement (section 3.3): explore goals; if a path is better, add its steps."""
+"""Memory refinement (section 3.3): explore goals, and add the steps of better paths."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Evaluation(Reply):
 
 
 class Judgement(Reply):
-    """The positions (from 1) of complete subgoals. The validation context is the list's length."""
+    """The numbers of the complete subgoals. The validation context is the number of subgoals."""
 
     model_config = ConfigDict(title="subgoals")
 
@@ -100,7 +100,7 @@ class Thoughts(Reply):
 
 
 class Clusters(Reply):
-    """Types by name, with the numbers of their texts. The validation context is the text count.
+    """Types of texts. The validation context is the number of texts.
 
     A number in two types belongs to the first type. Types whose names differ only in case are
     merged.
@@ -264,8 +264,8 @@ class Indexed(Finding):
     batch
         The batch memory.
     how
-        How the type was found: by asking a model; as the only type; by an example with this text;
-        by comparing words; or by comparing words because no reply could be used.
+        How the type was found: ``model``, ``only type``, ``known text`` (the text is an example of
+        the type) or ``words`` (by comparing words).
     """
 
     model_config = ConfigDict(title="type")

@@ -122,12 +122,11 @@ def own_sources(memory: Memory, situation: Situation) -> frozenset[str]:
 def whole_examples(
     memory: Memory, situation: Situation, most: int, *, retrieve: bool
 ) -> tuple[Trajectory, ...]:
-    """Return whole processes of other questions, largest rewards first.
+    """Return whole decision processes as examples for a situation.
 
-    Unknown rewards follow positive rewards. With `retrieve`, the processes have the goals that are
-    most similar to the goal of the situation. Otherwise they are the first processes of the memory,
-    which are the same for every question. Processes of the question or episode itself, or without
-    their first step, are left out.
+    Examples with larger rewards come first; an unknown reward ranks below all positive rewards.
+    With `retrieve`, only processes with similar goals are candidates. Processes of the question or
+    episode itself are left out, and also processes without their first step.
     """
     if not most:
         return ()
@@ -151,7 +150,7 @@ def whole_examples(
 
 
 def _trajectory(tuples: Sequence[Remembered]) -> Trajectory:
-    begun = min(tuples, key=lambda one: one.number)  # later versions contain only refined tails
+    begun = min(tuples, key=lambda one: one.number)  # later versions have only later steps
     by_number = {one.number: one for one in reversed(tuples) if one.version == begun.version}
     ordered = [by_number[number] for number in sorted(by_number)]
     steps = tuple(Step(one.observation, one.action) for one in ordered)

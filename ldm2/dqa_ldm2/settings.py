@@ -24,7 +24,8 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 """The paper's settings for ALFWorld, and for WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
 
-The paper's shoppers did not know the product. The shop's program ``rule`` does not know it either.
+The trajectories of WebShop in the paper are from people who did not know the product. The program
+``rule`` of the world does not know the product either.
 """
 
 
@@ -57,7 +58,7 @@ class Ldm2Settings(MemorySettings):
     )
     batches: Literal["all"] | Annotated[int, Field(ge=1)] = Field(
         default="all",
-        description="number of batch memories that decide, each in its own decision process",
+        description="number of batch memories to use; each makes its own decision",
     )
     evaluate: bool = Field(
         default=True,

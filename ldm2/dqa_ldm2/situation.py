@@ -57,7 +57,8 @@ class Situation:
         Names under which a memory may store this question or episode. Their tuples are never
         retrieved.
     key
-        The last word of the source of this question's trajectories, such as ``locating/3``.
+        The key of the question, such as ``locating/3``. The source of its trajectories may end with
+        the key.
     identity
         The identity of the question or episode, independent of the name of its source.
     left
@@ -131,7 +132,7 @@ def read_situation(
 
 
 def is_found_by_acting(question: Question) -> bool:
-    """Return whether a question is a move of a world that shows results only after actions."""
+    """Return whether a question is a move in a world that shows results only after actions."""
     if GOAL in question.target and "game" in question.target:
         return True
     return (
@@ -162,7 +163,7 @@ def _read_observed(
 
 
 def observed_situation(position: ObservedPosition, question: Question, world: str) -> Situation:
-    """Return the situation of a move of a world that shows results only after actions."""
+    """Return the situation of a move in a world that shows results only after actions."""
     beginning, name = position.events[0].detail, question.target.get(EPISODE, "")
     return Situation(
         position.goal,

@@ -32,20 +32,20 @@ from dqa_ldm2.situation import Situation
 
 PACKAGE: Final = "dqa_ldm2"
 Kind: TypeAlias = Literal["goal", "observation"]
-"""The text of an index: goals or observations."""
+"""The kind of texts that an index sorts into types."""
 
 MOST: Final = 40_000
 """The default maximum number of characters of past observations in a prompt."""
 _LONGEST, _EXAMPLE, _OLD, _MARK = 1_500, 2_000, 120, 40
 """The maximum number of characters of a text to sort, of a remembered text, and of an old
-observation; and the number of excess characters below which a text is not cut."""
+observation. A text that exceeds its maximum by at most `_MARK` characters is not cut."""
 _SHOWN, _SHORT = 3, 400
 """The maximum number of examples of a type, and of characters of an example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The content of a prompt of LDM2 besides the situation.
+    """The content of a prompt of LDM2, in addition to the situation.
 
     Attributes
     ----------
@@ -113,9 +113,10 @@ def evaluate(
 
 @dataclass(slots=True)
 class History:
-    """Summarise the steps of one process (equation 6), each step once. Not thread-safe.
+    """Summarise the steps of one decision process (equation 6). Not thread-safe.
 
-    Unless `exact` is set, a first step that shows only the goal is not summarised by the model.
+    The model summarises only new steps. It is not asked about the first step if the observation
+    shows only the goal. With `exact`, it is asked about every step, as in the paper.
     """
 
     exact: bool = False

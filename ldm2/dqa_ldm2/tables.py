@@ -58,7 +58,7 @@ VERSIONS: Final = Table(
     Column("model", LONG_TEXT, nullable=False),
     Column("added", BigInteger, nullable=False),
     Column("batches", LONG_TEXT, nullable=False),  # a JSON list
-    Column("undone_after", BigInteger),  # the newest version when it was undone
+    Column("undone_after", BigInteger),  # the newest version at the time of undoing
     **TABLE_OPTIONS,
 )
 TUPLES: Final = Table(
@@ -77,7 +77,7 @@ TUPLES: Final = Table(
     Column("source", LONG_TEXT, nullable=False),
     Column("number", Integer, nullable=False),
     Column("reward", Double),
-    Column("digest", String(64), nullable=False, index=True),  # of state and action
+    Column("digest", String(64), nullable=False, index=True),  # a hash of state and action
     Index(f"{MEMORY_TABLE}_by_type", "batch", "goal_type", "observation_type"),
     **TABLE_OPTIONS,
 )

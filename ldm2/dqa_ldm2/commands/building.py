@@ -68,11 +68,11 @@ def build(  # noqa: PLR0913  (one parameter per option)
         Program of the world that plays; 'dqa list --worlds' shows the programs. Default: the
         program of the preset, or expert.
     batch
-        Number of games in a batch memory; each batch decides in its own process. Default: the
-        number of the preset, or 50.
+        Number of games in a batch memory. LDM2 decides once with each batch. Default: the number of
+        the preset, or 50.
     preset
-        The paper's settings for one of its worlds: the number of games in a batch, whether subgoals
-        are judged, and for the shop a program that does not know the product.
+        The paper's settings for a world: the number of games in a batch, and whether subgoals are
+        judged. For the shop, also the player: a program that does not know the product.
     """
     from dqa_ldm2.building import build_memory
 
@@ -98,7 +98,7 @@ def build(  # noqa: PLR0913  (one parameter per option)
         ("histories that only list the actions, because no reply could be used", report.unusable),
         ("steps without subgoals, because no reply judged them", report.unjudged),
         (
-            "texts with the type of the most similar words, because the reply gave no type",
+            "texts whose type was found by comparing words, because the reply gave no type",
             report.forgotten,
         ),
     ):
@@ -123,13 +123,14 @@ def refine(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Refine a memory by exploring games of a world.
 
-    If a path has a larger reward than the path that imitates the memory, its steps from the key
-    step on are added as a version, which can be undone.
+    LDM2 tries several paths through each game. If one has a larger reward than the path that
+    imitates the memory most confidently, its steps from the key step on are added to the memory.
+    The additions for a game are a version, which can be undone.
 
     Parameters
     ----------
     preset
-        The paper's settings for one of its worlds: whether subgoals are judged.
+        The paper's settings for a world, which define whether subgoals are judged.
     """
     from dqa_ldm2.building import refine_memory
 
@@ -202,7 +203,7 @@ class _Progress(Progress):
     _what = ""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Show the progress of a part."""
+        """Show the progress of playing, exploring or another activity."""
         if what != self._what:
             self._start(what, total)
             self._what = what

@@ -18,11 +18,11 @@ from dqa_ldm2.steps import PACKAGE, first_difference
 
 Values = Mapping[str, Any]
 _DONE_AGAIN = 0.25
-"""An action's worth is multiplied by this factor for each time that the action was taken."""
+"""Each earlier use of an action multiplies its worth by this factor."""
 _NAMED: Final = 3
 """The number of words in the name of a type."""
 _FEW: Final = 3
-"""Each of fewer texts is a type of its own."""
+"""If there are fewer texts, each text has its own type."""
 
 
 def _rank(values: Values) -> list[str]:

@@ -20,7 +20,7 @@ from dqa_simulators.locating.generator import LocatingSize
 from tests.simulators import reference
 
 MOST_PLAIN = 1_000
-"""Nodes of the largest world for the plain simulator."""
+"""The number of nodes of the largest world on which the plain simulator runs."""
 
 
 def worlds_of(nodes: int, count: int = 1, seed: int = 0, per_database: int = 1) -> QuestionSet:
@@ -29,8 +29,8 @@ def worlds_of(nodes: int, count: int = 1, seed: int = 0, per_database: int = 1) 
     return dqa.generate(("locating",), count, seed, sizes=[size], per_database=per_database)
 
 
-def forgotten(questions: QuestionSet) -> QuestionSet:
-    """Return the questions with copies of their situations, without anything cached."""
+def uncached(questions: QuestionSet) -> QuestionSet:
+    """Return the questions with copies of their situations, which have no cached values."""
     copies = {id(one): one.replace() for one in questions.situations.values()}
     situations = {name: copies[id(one)] for name, one in questions.situations.items()}
     return QuestionSet(questions.name, questions.questions, situations, truths=questions.truths)
@@ -46,10 +46,10 @@ def annotate_plainly(questions: QuestionSet) -> None:
 
 
 def measure(nodes: int, rounds: int) -> None:
-    """Print the times of one size of world."""
+    """Print the times for worlds with this number of nodes."""
     made: list[QuestionSet] = []
     generated = taken(lambda: made.append(worlds_of(nodes)))
-    sides = {"ours": lambda: dqa.annotate(forgotten(made[0]))}
+    sides = {"ours": lambda: dqa.annotate(uncached(made[0]))}
     if nodes <= MOST_PLAIN:
         sides["plain"] = lambda: annotate_plainly(made[0])  # type: ignore[assignment,return-value]
     spent = in_turn(sides, rounds)

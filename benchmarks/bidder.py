@@ -1,10 +1,10 @@
 """The time that BIDDER itself takes for a request, compared with the requests alone.
 
 Run ``python -m benchmarks.bidder`` (``--games N``, ``--rounds N``). In four worlds, a scripted
-model plays some positions. Then BIDDER plays them again with the stored replies. The plain side
-only sends the same requests. The last columns show the number of requests of a decision with
-default settings, and the number of states of its tree. The exit code is 1 if BIDDER needs more than
-1 ms per request, or sends more requests than its tree has states.
+model plays some positions. Then BIDDER plays them again with the stored replies. The column "plain"
+shows the time of the same requests without BIDDER. The last columns show the number of requests of
+a decision with default settings, and the number of states of its tree. The exit code is 1 if BIDDER
+needs more than 1 ms per request, or sends more requests than its tree has states.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.stored import find_step
 
 WORLDS = ("kuhn", "leduc", "holdem", "negotiation")
 MOST_MILLISECONDS = 1.0
-"""What BIDDER may take for itself for a request."""
+"""The maximum time that BIDDER itself may add to a request."""
 
 
 class Known(ProgramModel):

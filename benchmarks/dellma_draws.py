@@ -64,7 +64,7 @@ class World:
 
 @dataclass(frozen=True)
 class Shape:
-    """A kind of world, and the number of samples. Spreads are of log utilities."""
+    """A kind of world, and the settings of DeLLMa. `spread` and `levels` are of log utilities."""
 
     actions: int = 3
     factors: int = 4
@@ -78,7 +78,7 @@ class Shape:
     first_only: bool = False
 
     def world(self, rng: np.random.Generator) -> World:
-        """Make a world."""
+        """Draw a random world of this kind."""
         words = list(WEIGHTS)
         drawn = (rng.choice(words, VALUES).tolist() for _ in range(self.factors))
         said = (dict(zip("abc", row, strict=True)) for row in drawn)
@@ -103,8 +103,8 @@ class Shape:
     def settings(self) -> DellmaSettings:
         """The settings of DeLLMa for the rankings.
 
-        Rankings measure utilities in units of their noise, so a temperature of ``1 / noise``
-        restores the utilities of the world. Without noise, rankings only have their order.
+        Scores from noisy rankings have the noise as their unit, so a temperature of ``1 / noise``
+        restores the utilities of the world. Without noise, a ranking contains only the order.
         """
         return DellmaSettings(
             shared=self.shared,
@@ -115,12 +115,12 @@ class Shape:
         )
 
     def decide(self, world: World, rng: np.random.Generator) -> Maximised:
-        """Rank and maximise."""
+        """Rank the pairs, and find the best action with its interval."""
         pairs, rankings = self.rank(world, rng)
         return maximise(pairs, rankings, self.actions, self.settings)
 
     def choose(self, world: World, rng: np.random.Generator) -> int:
-        """Return the action that the paper's rule takes, without intervals and chances."""
+        """Return the best action by the paper's rule. This is faster than `decide`."""
         pairs, rankings = self.rank(world, rng)
         settings, orders = self.settings, [ranking.items for ranking in rankings]
         scores = fit_scores(orders, len(pairs), settings.elicitation, settings.alpha)
@@ -132,23 +132,22 @@ KINDS = {
     "rankings without error": Shape(actions=4, factors=8, noise=0.0),
     "rankings with noise": Shape(actions=4, factors=8, noise=1.0),
 }
-"""Four actions, eight factors of three values."""
+"""The kinds of worlds in the table. All have four actions, and eight factors with three values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The loss of one method of drawing.
+    """The errors of one method of drawing states, over many worlds.
 
     Attributes
     ----------
     miss
-        The largest difference between the share of states with a value and the probability of this
-        value, averaged over worlds.
+        The largest difference in a world between the probability of a value and the share of drawn
+        states with this value; the mean over worlds.
     regret, error
-        The mean share of the best expected utility that the chosen action lacks, and its standard
-        error.
+        The mean relative regret of the chosen action in expected utility, and its standard error.
     right
-        How often the best action is chosen.
+        The share of worlds in which the best action is chosen.
     """
 
     miss: float
@@ -186,7 +185,7 @@ def measure(shape: Shape, worlds: int, seed: int = 0) -> Loss:
 
 
 def _miss(world: World, states: Ints) -> float:
-    """Return the largest distance of a share of states from the believed probability."""
+    """Return the largest difference between a value's probability and its share of states."""
     return max(
         abs(float((drawn == number).mean()) - likely.probability)
         for drawn, values in zip(states.T, world.beliefs.values(), strict=True)
@@ -204,7 +203,7 @@ def main() -> None:
 
 
 def lines(worlds: int) -> Iterator[str]:
-    """Yield the table's lines."""
+    """Yield the lines of the table."""
     for name, kind in KINDS.items():
         for samples in SAMPLES:
             for draws in get_args(Draws):

@@ -1,8 +1,8 @@
 """The time that the guard needs to check a statement, by dialect.
 
-Run ``python -m benchmarks.guard`` (``--rounds N``). The statements are the allowed ones
-of the tests. The program also prints the time to refuse bad input (10 MB, 10,000 brackets, many
-signs).
+Run ``python -m benchmarks.guard`` (``--rounds N``). It checks the allowed statements from the tests
+of the guard. It also prints the time to refuse bad input, such as a text of 10 MB or 10,000
+brackets.
 """
 
 from __future__ import annotations

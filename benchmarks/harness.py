@@ -1,11 +1,11 @@
-"""The cost of the harness per decision, and 64 waiting agents against the ideal.
+"""The time that the harness adds to a decision, and the speed of 64 agents at the same time.
 
 Run ``python -m benchmarks.harness`` (``--questions``, ``--runs``, ``--steps``, ``--rounds``,
 ``--processes``). First, a decider that does nothing decides many questions. This measures planning,
 judging, and writing results and traces; the loading time is subtracted. Then 64 agents with 10
 steps use a model that replies after 50 ms, in threads of one process and in several processes. The
-ideal is the time that one agent waits for its model. The measurement starts after questions are
-read. The exit code is 1 if a bound is missed.
+ideal time is the time that one agent waits for its model. Reading the questions is not measured.
+The exit code is 1 if a bound is not met.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from dqa.loaders.sources import PassedQuestions
 MOST_MILLISECONDS = 1.0
 """The maximum time that the harness may add to a question."""
 LEAST_SHARE = 0.85
-"""The minimum share of the ideal speed."""
+"""The minimum ratio of the ideal time to the measured time."""
 LATENCY = 0.05
 """Seconds per reply."""
 STATEMENT = "SELECT trade_node, local_value FROM trade_node WHERE local_value > 1 LIMIT 5 OFFSET"
@@ -92,7 +92,7 @@ class Nothing(Decider):
 
 
 def added_to_a_question(count: int, rounds: int) -> Taken:
-    """Return the time per question without deciding and loading, in milliseconds."""
+    """Return the milliseconds per question for everything except deciding and loading."""
     questions = dqa.generate(("locating",), count, 0, per_database=20)
 
     def load() -> None:
@@ -150,7 +150,7 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
 
 
 def main() -> int:
-    """Measure both, and print the results."""
+    """Measure the added time and the speed, and print them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=64)
@@ -160,8 +160,8 @@ def main() -> int:
     given = parser.parse_args()
     added = added_to_a_question(given.questions, given.rounds)
     print(
-        f"the harness adds {added.wall:.2f} ms a question on the clock, {added.cpu:.2f} ms of the "
-        f"processor; at most {MOST_MILLISECONDS}"
+        f"the harness adds {added.wall:.2f} ms to a question ({added.cpu:.2f} ms of processor "
+        f"time); at most {MOST_MILLISECONDS} ms are allowed"
     )
     questions = dqa.generate(("locating",), given.runs, 0, per_database=given.runs)
     ideal, shares = given.steps * LATENCY, []

@@ -24,7 +24,8 @@ from dqa_ldm2 import ModelUse, RefiningSettings, build_memory, refine_memory
 
 PLAYERS = ("ldm2", "ldm2-refined", "standard", "standard-retrieved")
 BUILD, REFINE, HELD_OUT = 0, 500, 7
-"""Seeds: of the first game of the memory, of refining, and of the run of held-out games."""
+"""The seeds of the first game that builds the memory, of the first game that refines it, and of
+the first held-out game."""
 
 
 def play(folder: Path, world: str, games: int, model: str) -> Run:
@@ -50,7 +51,7 @@ def figures(run: Run) -> Iterator[str]:
 
 
 def main() -> int:
-    """Measure and print; see this module's docstring."""
+    """Build and refine a memory, play the held-out games, and print the scores."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--world", default="household")
     parser.add_argument("--player", default="explorer")
@@ -74,8 +75,8 @@ def main() -> int:
             given.world, str(refined), games=given.refine, seed=REFINE, refining=own, use=use
         )
         print(
-            f"refined in {given.refine} games: {report.improved} brought more, {report.added} "
-            f"tuples added, {report.calls['exploring']} replies on exploring"
+            f"refined in {given.refine} games: {report.improved} found a better path, "
+            f"{report.added} tuples were added, {report.calls['exploring']} replies for exploring"
         )
         run = play(folder, given.world, given.games, given.model)
     for line in figures(run):

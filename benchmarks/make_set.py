@@ -1,10 +1,10 @@
 """Generate a named set of questions again, and write its manifest (no speed is measured).
 
-Run ``python -m benchmarks.make_set hard-1``. The set is drawn as its ``set.toml`` describes it, and
-``manifest.json`` in its folder of this checkout is rewritten. If only the words of rules or
-questions changed, use ``--reword``: it keeps worlds, questions and answers, and checks that every
-answer is still unambiguous. If the content of a published set changes, the set needs a new version
-and a new name.
+Run ``python -m benchmarks.make_set hard-1``. The file ``set.toml`` in the folder of the set
+describes which questions to draw. The program draws them and writes ``manifest.json`` into this
+folder. If only the words of rules or questions changed, use ``--reword``. It does not draw worlds,
+questions and answers again, but checks that every answer is still unambiguous. If the content of a
+published set changes, the set needs a new version and a new name.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from dqa.scenarios.generation import Drawn, Request, Resistance
 
 
 def main() -> None:
-    """Draw a set, or read the present one with new words, and write its manifest."""
+    """Draw a set again, or only change its words, and write its manifest."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="the name of its entry point in the group dqa.sets")
     parser.add_argument("--reword", action="store_true", help="keep worlds and answers")
     arguments = parser.parse_args()
     folder = plugins.question_set(arguments.name)
-    assert isinstance(folder, Path), "a set is drawn anew in a checkout"
+    assert isinstance(folder, Path), "a set can only be drawn in a checkout of the repository"
     plan = read_plan(arguments.name)
     if arguments.reword:
         drawn = reworded(arguments.name)
@@ -58,11 +58,11 @@ def main() -> None:
 
 
 def reworded(name: str) -> DrawnSet:
-    """Return the present worlds with the present words of their scenarios."""
+    """Return the stored worlds of a set with the current words of their scenarios."""
     drawn = DrawnSet(read_set(name, check_words=False), read_manifest_of(name).worlds)
     for label in dqa.audit(drawn.questions).labels:
         sure = all(label.agrees.values()) and label.tie_of == 1 and not label.decided_by_last_bit
-        assert sure, f"{label.scenario}/{label.question}: {label.reason} Draw the set anew."
+        assert sure, f"{label.scenario}/{label.question}: {label.reason} Draw the set again."
     return drawn
 
 
@@ -77,16 +77,16 @@ def write(plan: SetPlan, drawn: DrawnSet, folder: Path) -> None:
 
 
 class DecidersErr:
-    """Finds the questions that all heuristics of their scenario answer wrongly; see `Resistance`.
+    """Find the questions that all heuristics of a scenario answer wrongly; see `Resistance`.
 
-    A heuristic without an answer is not wrong.
+    A heuristic that gives no answer is not wrong.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self._deciders = {name: plugins.decider(name)(None, Settings()) for name in names}
 
     def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
-        """Return whether every heuristic is wrong, for each question about a situation."""
+        """Return for each question about a situation whether all heuristics are wrong."""
         able = [name for name in self._deciders if self._decides(name, asked[0].question)]
         with closing(plugins.backend("sqlite").load(situation)) as database:
             wrong = ([self._is_wrong(name, one, database) for name in able] for one in asked)
@@ -117,9 +117,9 @@ def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:
     Raises
     ------
     UsageError
-        A bound of the plan is too tight.
+        The search found too few questions within a bound of the plan.
     UnknownNameError
-        A scenario without a generator, or an unknown field of a size.
+        A scenario has no generator, or a size has an unknown field.
     """
     names = dict.fromkeys(part.scenario for part in plan.parts)
     drawn = {name: list(_drawn(plan, name, resistance)) for name in names}
@@ -142,7 +142,7 @@ def manifest_of(plan: SetPlan, drawn: DrawnSet, files: dict[str, str]) -> SetMan
 
 
 def _drawn(plan: SetPlan, scenario: str, resistance: Resistance | None) -> Iterator[Drawn]:
-    """Draw all parts of a scenario, with consecutive numbers."""
+    """Draw the parts of the plan for a scenario, with consecutive numbers over all parts."""
     databases = questions = 0
     for part in (part for part in plan.parts if part.scenario == scenario):
         request = Request(
@@ -165,8 +165,8 @@ def _world(scenario: str, drawn: Drawn) -> SetWorld:
     draw = drawn.draw
     if draw is None:
         raise PluginError(
-            f"The generator of '{scenario}' does not tell how it drew a world (Drawn.draw), so no "
-            "set can hold its worlds."
+            f"The generator of '{scenario}' does not say how it drew a world, so a set cannot "
+            "contain this world. Set Drawn.draw."
         )
     return SetWorld(
         scenario=scenario,

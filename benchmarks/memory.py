@@ -1,8 +1,9 @@
 """The time to create, open and search a memory of LDM2, with and without a cached index.
 
 Run ``python -m benchmarks.memory`` (``--tuples 100000``, ``--asked 400``, ``--at URL``).
-Random tuples with the words of a household are added in batches. Then states of other seeds
-retrieve tuples. "cold" is the first retrieval, which creates the index, and "warm" a later one.
+Random tuples with the words of a household are added in batches. Then tuples are retrieved for
+random states with other seeds. "cold" is the first retrieval, which creates the index. "warm" is a
+later retrieval.
 ``--at`` names an empty database; the default is a file. The exit code is 1 if the median of warm
 retrievals is above 10 ms.
 """

@@ -2,8 +2,8 @@
 
 Run ``python -m benchmarks.size`` (``FOLDER`` for another checkout).
 
-Blank lines, comments and docstrings are not lines of code, and neither are other texts that stand
-alone, such as the description below an attribute. Folders whose names begin with a dot are ignored.
+Blank lines, comments, docstrings and the descriptions below attributes are not lines of code.
+Folders whose names begin with a dot are ignored.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ BOUND = 2.0
 _NAMESPACE = "dqa_example_warehouse"
 _DRIVERS = {"postgres": "postgresql+psycopg", "mysql": "mysql+pymysql"}
 _CENT = 0.011
-"""The largest difference of equal sums: databases round half cents differently."""
+"""Sums with a smaller difference are equal, because databases round half cents differently."""
 
 
 @dataclass
@@ -94,7 +94,7 @@ def made(name: str, lines: int, folder: Path, urls: Mapping[str, str]) -> Iterat
         yield target
         return
     if name == "neo4j":
-        # An error of this call must not delete the data of other users.
+        # If this call fails, do not delete anything: the data may belong to another user.
         make_warehouse(urls[name], lines)
         try:
             yield urls[name]

@@ -6,11 +6,15 @@ numbers can only be found by comments and foreign keys. One table in ten and hal
 have no comment.
 
 A question is easy if it uses the words of a table's name, and harder if it uses words of the
-comment, possibly in the plural. Hard are words that are missing in the table's own comment, things
-that exist in several modules (such as six kinds of orders), tables that no word names (such as the
-lines between an order and its product), and hubs that half of all tables refer to. Each live table
-has about two copies (archives, staging tables, extracts) with the same words; no question needs a
-copy.
+comment, possibly in the plural. Four things make a question hard:
+
+- Its words are not in the table's comment.
+- The thing exists in several modules, such as six kinds of orders.
+- It needs a table that it does not mention, such as the lines between an order and its product.
+- Half of all tables refer to the same hubs.
+
+Each live table has about two copies with the same words: archives, staging tables and extracts. No
+question needs a copy.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ Wording: TypeAlias = Literal["name", "comment", "any"]
 """The source of a question's words: the table's name, its comment, or any known word."""
 
 LEAST_TABLES = 400
-"""The minimum number of tables, with one thing for each module."""
+"""The minimum number of tables, which allows one thing per module."""
 _WORDINGS: Sequence[Wording] = ("name", "comment", "any")
 _STYLES: Sequence[Style] = ("words", "words", "short", "short", "camel", "numbers")
 _PER_LIVE = 3.2
@@ -50,7 +54,7 @@ _TYPES: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A line of the vocabulary: the name, the short name, and words that people use."""
+    """An entry of the vocabulary: names, things that it refers to, and words that people use."""
 
     name: str
     short: str
@@ -69,12 +73,12 @@ class AskedTables:
 
 @dataclass(slots=True)
 class _Entity:
-    """A thing of a module with its tables. `told` contains the words of the comment."""
+    """A thing of a module with its tables."""
 
     thing: Thing
     module: str
     style: Style
-    told: tuple[str, ...]
+    comment_words: tuple[str, ...]
     table: str = ""
     parts: dict[str, str] = field(default_factory=dict)
 
@@ -171,7 +175,7 @@ class _Maker:
     def _comment(self, entity: _Entity) -> str:
         if entity.style != "numbers" and self.random.random() < 0.1:
             return ""
-        first, second = entity.told
+        first, second = entity.comment_words
         form = self.random.choice(("{0} ({1})", "{0}, also {1}", "Keeps each {0}; {1}"))
         text = form.format(first, second)
         return text[0].upper() + text[1:]
@@ -238,18 +242,20 @@ class _Maker:
         masters = [self._masters[name] for name in entity.thing.refers if name in self._masters]
         needed = [entity.table]
         shape = random.randrange(3 if masters else 1)
-        thing = self._said(entity, wording)
+        thing = self._word_for(entity, wording)
         module = entity.module if wording == "name" or random.random() < 0.5 else ""
         where = f" in {module}" if module else ""
         if shape == 1:
             master = random.choice(masters)
             needed.append(master.table)
-            text = f"Which {self._said(master, wording)} should we keep{where}, for each {thing}"
+            text = (
+                f"Which {self._word_for(master, wording)} should we keep{where}, for each {thing}"
+            )
         elif shape == 2 and "product" in self._masters:
-            # No word of the question names the lines in between.
+            # The question does not mention the lines in between.
             product = self._masters["product"]
             needed += [entity.parts["line"], product.table]
-            text = f"Which {self._said(product, wording)} matters most among all {thing}{where}"
+            text = f"Which {self._word_for(product, wording)} matters most among all {thing}{where}"
         else:
             kind = random.choice(self._kinds)
             needed.append(entity.parts[kind.name])
@@ -260,13 +266,15 @@ class _Maker:
         text += f", with regard to {random.choice(attribute.said)}?"
         return AskedTables(text, tuple(dict.fromkeys(needed)), wording)
 
-    def _said(self, entity: _Entity, wording: Wording) -> str:
-        """Return the word for a thing, with a probability of one half in the plural."""
+    def _word_for(self, entity: _Entity, wording: Wording) -> str:
+        """Return a word for a thing; every second word is in the plural, at random."""
         thing = entity.thing
         choices: Mapping[Wording, Sequence[str]] = {
             # Numbers have no meaning, so people use the words of the comment.
-            "name": entity.told if entity.style == "numbers" else (thing.name.replace("_", " "),),
-            "comment": entity.told,
+            "name": entity.comment_words
+            if entity.style == "numbers"
+            else (thing.name.replace("_", " "),),
+            "comment": entity.comment_words,
             "any": thing.said,
         }
         said = self.random.choice(choices[wording])
@@ -274,7 +282,7 @@ class _Maker:
 
 
 def _plural(words: str) -> str:
-    """Return a noun in the plural, if a plain ``s`` or ``ies`` makes it."""
+    """Return the plural of a noun if it ends in ``s`` or ``ies``; otherwise return the noun."""
     if " " in words or words.endswith(("s", "ing", "ory", "age")):
         return words
     if words.endswith("y") and words[-2] not in "aeiou":

@@ -20,11 +20,11 @@ from .rules import BY_ACTION
 __all__ = ["show"]
 
 _LEGEND = (
-    "accuracy %: with the 95 % Wilson interval, as if questions were independent; by cluster: the "
-    "interval where questions with the same best action stand and fall together. ties: questions "
-    "whose best actions are level (of all: all actions are), and the accuracy from and to which "
-    "the choice among them leads. released scripts: the accuracy and utility that these give for "
-    "the recorded answers to all 120 questions."
+    "accuracy %: with the 95 % Wilson interval, which assumes independent questions. by cluster: "
+    "the interval if questions with the same best action tend to be right or wrong together. ties: "
+    "the number of questions with tied best actions (of all: all actions tie), and the range of "
+    "accuracies over all choices among tied actions. released scripts: the accuracy and utility "
+    "that the released scripts calculate for the recorded answers to all 120 questions."
 )
 
 
@@ -36,7 +36,7 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
     release, rules
         As in `replay.replay`.
     verbose
-        Whether to print every defect of the files, not the first ten.
+        Whether to print every defect of the files, instead of the first ten.
     as_json
         Whether to print JSON instead of tables.
     """
@@ -93,7 +93,7 @@ def _by_actions(scores: Sequence[Score]) -> Table:
 
 
 _NAMES = ("method", "samples", "overlap %")
-"""The columns of `_named`, with which each block of a wide table begins."""
+"""The first columns of each table. If a wide table is split, every part repeats them."""
 
 
 def _named(score: Score) -> tuple[str, ...]:

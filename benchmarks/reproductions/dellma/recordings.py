@@ -26,7 +26,7 @@ DIRECT: Mapping[str, str] = {
     "cot": "chain-of-thought",
     "self-consistency": "self-consistency",
 }
-"""The modes that decide in words, and their methods."""
+"""The release's modes that decide in words, without rankings, and the names of their methods."""
 _SETTINGS = re.compile(r"sample_size=(\d{1,4})_minibatch_size=(\d{1,4})_overlap_pct=(\d{1,2})")
 _PAIR = re.compile(
     r"^- State-Action Pair (?P<place>\d+)\. State: .*; Action \d+\. (?P<name>[^:\n]+)", re.MULTILINE
@@ -41,7 +41,7 @@ class Recording:
     Attributes
     ----------
     number
-        Number of the prompt, from 0: the minibatch, if there are several.
+        Number of the prompt, from 0. With minibatches, each has one prompt.
     prompt, response
         The files.
     reply
@@ -55,7 +55,7 @@ class Recording:
 
     @property
     def ranking(self) -> Any:  # noqa: ANN401  (any JSON value)
-        """The value of the ranking, under either of its names; None without one."""
+        """The ranking in the reply (the field ``rank`` or ``order``); None if there is none."""
         reply = self.reply or {}
         return reply.get("rank", reply.get("order"))
 
@@ -171,7 +171,7 @@ def read_pairs(prompt: Path) -> list[str]:
 
 
 def _reply(file: Path, defects: list[Defect]) -> Mapping[str, Any] | None:
-    """Return the object in a file; report a file without one, and return None."""
+    """Return the JSON object in a file. If there is none, report it and return None."""
     try:
         reply = json.loads(read_text(file, home=file.parent, most=DATA_BYTES))
     except (ParseError, ValueError) as error:
@@ -180,7 +180,7 @@ def _reply(file: Path, defects: list[Defect]) -> Mapping[str, Any] | None:
         if isinstance(reply, dict):
             return reply
         problem = "expected a JSON object"
-    defects.append(Defect(file, None, problem, "it counts as no answer"))
+    defects.append(Defect(file, None, problem, "treated as no answer"))
     return None
 
 
@@ -190,7 +190,7 @@ def _numbered(folder: Path) -> dict[int, Path]:
 
 
 def _folders(folder: Path) -> list[Path]:
-    """Return the folders in a folder but for hidden ones, sorted whatever their case."""
+    """Return the folders in a folder, except hidden ones, sorted by name without regard to case."""
     inner = folder.iterdir() if folder.is_dir() else ()
     found = (path for path in inner if path.is_dir() and path.name[0] != ".")
     return sorted(found, key=lambda path: path.name.lower())

@@ -60,10 +60,10 @@ class Score(_Counted):
         the deciders of these names; ``naive``, ``pairs`` and ``top1`` are ``dellma-naive``,
         ``dellma-pairs`` and ``dellma-top1``.
     scored_by
-        The softmax that turns rankings into utilities: ``all`` is over all items, ``action`` within
-        each action; None if the answer is a text.
+        The softmax that turns rankings into utilities: over all items (``all``), or within each
+        action (``action``). None if the answer is not a ranking.
     sample_size
-        Number of samples per action; for ``naive``, of all actions together.
+        Number of samples per action; for ``naive``, for all actions together.
     overlap
         Percentage of items that consecutive minibatches share.
     minibatch_size
@@ -125,7 +125,7 @@ class Replay(Record):
     Attributes
     ----------
     rule_set
-        How rankings were scored.
+        The name of the rule set by which rankings were scored.
     scores
         One for each run and method, in the order of the runs' folders.
     yardsticks

@@ -1,16 +1,20 @@
-"""The recorded answers of the DeLLMa release, scored anew (sections 4.1, 4.2, appendix B).
+"""Score the recorded answers of the DeLLMa release again (sections 4.1, 4.2, appendix B).
 
-GPT-4's answers pass through our parsers and our elicitation. For an answer of another form, this
-module repeats the release, so that its figures come out: a ranking that is not a permutation of 1
-to its length gets the missing numbers appended in order, numbers past the minibatch are skipped,
-every item is preferred to each one behind it (also where an item is repeated), and an unreadable
-answer ranks nothing. Every such answer is reported. A question without a known truth or without an
-answer is reported and left out.
+GPT-4's recorded answers are read by our parsers and scored by our elicitation. To reproduce the
+release's figures, irregular answers are treated as in the release:
 
-By the release's rule for stocks all actions tie (`rules` says why). Such questions are counted, and
-decided with the release's own operations (`rounding`); next to them are the scores of the same
-rankings by one softmax over all items. Where other rules tie the best actions, the first of them is
-taken, and the score contains the range of accuracies over all such choices.
+- A ranking that is not a permutation of 1 to its length gets the missing numbers at the end.
+- Numbers above the size of the minibatch are skipped.
+- Every item is preferred to each later item, even if an item is repeated.
+- An unreadable answer has no ranking.
+
+Every such answer is reported. A question without a known truth or without an answer is reported and
+left out.
+
+By the release's rule for stocks, all actions tie (see `rules`). The number of ties is counted, and
+the release's own operations decide (`rounding`). The same rankings are also scored with one softmax
+over all items. If another rule ties the best actions, the first of them is chosen. The score then
+contains the range of accuracies over all such choices.
 """
 
 from __future__ import annotations
@@ -44,9 +48,9 @@ from .scores import ReplayedDecision, note_on_rounding, score_of, yardstick_of
 __all__ = ["ReplayScores", "replay"]
 
 _TIED = 1e-9
-"""Expected utilities that differ by less, relatively, are equal: scores are found to 1e-12."""
+"""Expected utilities with a smaller relative difference are equal."""
 _QUOTED = 200
-"""Characters of an answer that a message repeats."""
+"""The maximum number of characters of an answer in a message."""
 
 _Utilities = Mapping[str, float]
 
@@ -66,14 +70,14 @@ class ReplayScores:
 
 @dataclass(frozen=True)
 class _Elicited:
-    """A question's rankings.
+    """The rankings of a question.
 
     Attributes
     ----------
     action_of
         Shape (n,): the action of each item; -1 for an item without a prompt.
     rankings
-        Items, best first; repeated items are repeated here.
+        Item numbers, best first. If an answer repeats an item, its ranking repeats the number.
     """
 
     action_of: NDArray[np.int64]
@@ -97,7 +101,7 @@ def replay(
     rules
         Rule set for scoring rankings, a key of `RULES`.
     watch
-        Passes the runs through one by one, to show progress.
+        A function that yields the given runs, and shows the progress.
 
     Returns
     -------
@@ -107,11 +111,11 @@ def replay(
     Raises
     ------
     ParseError
-        There are no recorded answers, or a table of the truth cannot be read.
+        There are no recorded answers, or a table with true utilities cannot be read.
     DataError
-        Not one answer can be scored.
+        No answer can be scored.
     UnknownNameError
-        There is no such rule set.
+        The rule set does not exist.
     """
     if rules not in RULES:
         raise UnknownNameError("rule set", rules, RULES)
@@ -126,11 +130,11 @@ def replay(
                 truths[key] = _read_utilities(folder, run)
             for score, decisions in _scores(run, truths[key], rules, defects):
                 scores.append(score)
-                # A choice is one question, in every run and order.
+                # The same actions are one question, in every run and in every order.
                 listed = questions.setdefault(run.dataset, {})
                 listed |= {tuple(sorted(each.actions)): each for each in decisions}
     if not scores:
-        raise DataError(f"{folder}: not one recorded answer can be scored: {defects[0]}.")
+        raise DataError(f"No recorded answer in {folder} can be scored. Problem: {defects[0]}.")
     yardsticks = tuple(yardstick_of(name, [*each.values()]) for name, each in questions.items())
     notes = [note_on_rounding(scores, yardstick) for yardstick in yardsticks]
     record = Replay(
@@ -154,11 +158,11 @@ def _read_utilities(folder: Path, run: RecordedRun) -> _Utilities:
 def _scores(
     run: RecordedRun, utilities: _Utilities, rules: str, defects: list[Defect]
 ) -> Iterator[tuple[Score, Sequence[ReplayedDecision]]]:
-    """Yield a score for each method of the run, and the decisions behind the score."""
+    """Yield a score for each method of a run, with the decisions from which it was calculated."""
     instances = []
     for one in run.instances:
         if unknown := [action for action in one.actions if action not in utilities]:
-            problem = f"no table has the truth about {', '.join(unknown)}"
+            problem = f"the true utility is unknown of {', '.join(unknown)}"
             defects.append(Defect(one.folder, None, problem, "the question is left out"))
         else:
             instances.append(one)
@@ -175,7 +179,7 @@ def _scores(
     samples = run.samples or mode(len(elicited.action_of) for _, elicited in known)
     for method in ("naive",) if run.mode == "rank" else ("pairs", "top1"):
         rule = RULES[rules][run.dataset][method]
-        # One softmax over all items decides questions that one within each action does not.
+        # A softmax within each action ties all actions. So also score with one softmax.
         also = (RULES["paper"][run.dataset][method],) if rule.within else ()
         for each_rule in (rule, *also):
             decisions = [_chosen(instance, each, each_rule, utilities) for instance, each in known]
@@ -185,7 +189,7 @@ def _scores(
 def _decision(
     instance: Instance, chosen: str | None, utilities: _Utilities, tied: Sequence[str] = ()
 ) -> ReplayedDecision:
-    """Return the result of a choice. `tied` are the best actions if several tie."""
+    """Return the result of a question. `tied` contains the best actions if there are several."""
     best = max(instance.actions, key=lambda action: utilities[action])
     got = None if chosen is None else utilities[chosen]
     correct = got == utilities[best]
@@ -205,7 +209,7 @@ def _decision(
 def _decide_directly(
     instance: Instance, utilities: _Utilities, defects: list[Defect]
 ) -> ReplayedDecision | None:
-    """Return the result of a decision in words; None without an answer."""
+    """Return the result of a question that was decided in words; None without an answer."""
     recording = next(instance.recordings(defects), None)
     if recording is None or not recording.response.is_file():
         _report_unanswered(instance, defects)
@@ -227,7 +231,7 @@ def _report_unanswered(instance: Instance, defects: list[Defect]) -> None:
 
 
 def _elicited(instance: Instance, run: RecordedRun, defects: list[Defect]) -> _Elicited | None:
-    """Read a question's rankings; None without an answer."""
+    """Read the rankings of a question; None without an answer."""
     action_of = np.full((run.samples or 0) * len(instance.actions), -1, dtype=np.int64)
     rankings: list[list[int]] = []
     answered = False
@@ -244,29 +248,29 @@ def _elicited(instance: Instance, run: RecordedRun, defects: list[Defect]) -> _E
         action_of[start : items.stop] = shown
         answered = answered or recording.response.is_file()
         places = _places(recording, items, defects)
-        # The release appends the places that are missing of the ranking's own length.
+        # The release appends the missing numbers from 1 to the length of the ranking.
         places += sorted(set(range(1, len(places) + 1)).difference(places))
         rankings.append([items[place - 1] for place in places if 1 <= place <= len(items)])
     if not answered:
         _report_unanswered(instance, defects)
         return None
     if missing := int((action_of < 0).sum()):
-        problem = f"{missing} of {len(action_of)} pairs are in no prompt that can be read"
+        problem = f"no readable prompt contains {missing} of {len(action_of)} pairs"
         defects.append(Defect(instance.folder, None, problem, "scored without them"))
     return _Elicited(action_of, rankings)
 
 
 def _places(recording: Recording, items: range, defects: list[Defect]) -> list[int]:
-    """Return the places that an answer ranks, and report errors in them."""
+    """Return the item numbers in an answer's ranking, and report errors in them."""
     entries = order_strictly(read_places(recording.ranking))
     ranking = rank_places(entries, items)
     places = [place for entry in entries for place in entry]
     if recording.reply is not None and ranking.oddities:
         problem = (
-            f"of {len(items)} pairs {ranking.omitted} are not ranked, {ranking.repeated} are "
-            f"ranked again, and {ranking.invented} ranks name no pair"
+            f"of {len(items)} pairs, the ranking omits {ranking.omitted} and repeats "
+            f"{ranking.repeated}; {ranking.invented} of its numbers are not pairs"
         )
-        action = "completed as the release does" if places else "it ranks nothing"
+        action = "completed as in the release" if places else "the answer has no ranking"
         defects.append(Defect(recording.response, None, problem, action))
     return places
 
@@ -274,7 +278,7 @@ def _places(recording: Recording, items: range, defects: list[Defect]) -> list[i
 def _chosen(
     instance: Instance, elicited: _Elicited, rule: ScoringRule, utilities: _Utilities
 ) -> ReplayedDecision:
-    """Return the result of a question's rankings by a rule."""
+    """Return the result of a question, decided from its rankings by a rule."""
     pairwise = rule.elicitation == "pairs"
     count, rankings = len(elicited.action_of), elicited.rankings
     if rule.within:
@@ -295,10 +299,10 @@ def _chosen(
 def _expected(
     scores: NDArray[np.float64], action_of: NDArray[np.int64], rule: ScoringRule
 ) -> NDArray[np.float64]:
-    """Return the expected utility of each action that was shown, by the release's operations.
+    """Return the expected utility of each action that was shown.
 
-    `dqa_dellma.utilities.maximisation` gives the same but for rounding; here the operations and
-    their order are the release's, because in stocks the last bit decides.
+    The operations and their order are those of the release, because the last bit decides about
+    stocks. Except for rounding, `dqa_dellma.utilities.maximisation` returns the same.
     """
     masks = [action_of == action for action in np.unique(action_of[action_of >= 0])]
     scaled = scores / rule.temperature

@@ -1,15 +1,14 @@
-"""Decisions of the DeLLMa release that only rounding makes, made as the release makes them.
+"""Repeat the decisions of the DeLLMa release that depend only on rounding.
 
-The release turns the scores of stocks into utilities by a softmax within each action, and takes
-their mean as the action's expected utility. A softmax sums to 1, so with m items an action every
-expected utility is 1/m: the actions tie, whatever was ranked, and the sum's last bit (or, where
-that is the same too, the order of the actions) decides. To get the same bits, the scores have to
-come out of the same operations in the same order: those of choix's I-LSR, repeated here.
+For stocks, the release turns scores into utilities by a softmax within each action. The mean of
+these utilities is the expected utility of the action. A softmax sums to 1, so the mean over m items
+is always 1/m, and all actions tie. Then the last bit of the sum decides. If this bit is also equal,
+the first action is chosen. To get the same bits, the scores must be calculated by the same
+operations in the same order. This module therefore repeats the operations of choix's I-LSR.
 
-Even so they are the release's on one machine only. The LU decomposition rounds differently with
-another BLAS, processor or number of threads, and that moves accuracies by several percent. The
-replay takes one thread (`replay.on_one_thread`), so that a machine's figures are the same however
-many processors it has and whatever else runs there.
+Another machine can still give other bits. The LU decomposition rounds differently with another
+BLAS, processor or number of threads, which changes accuracies by several percent. The replay uses
+one thread, so that the results on a machine do not depend on its number of processors.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from scipy.linalg.lapack import dgetrf, dtrtrs
 __all__ = ["Choice", "one_vs_all", "rank_to_pairs", "rounded_scores"]
 
 Choice: TypeAlias = tuple[int, Sequence[int]]
-"""The item that was chosen, and those that were not."""
+"""The item that was chosen, and the items that were not chosen."""
 
 _MOST_ROUNDS = 10_000
 _TOLERANCE = 1e-8
 
 
 def rank_to_pairs(rankings: Sequence[Sequence[int]]) -> list[Choice]:
-    """Return all pairs of an item and a lower-ranked item of each ranking, in order."""
+    """Return all pairs of an item and a lower-ranked item in the same ranking, in order."""
     return [
         (item, (other,))
         for ranking in rankings
@@ -47,13 +46,15 @@ def one_vs_all(rankings: Sequence[Sequence[int]]) -> list[Choice]:
 
 
 def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArray[np.float64]:
-    """Iterate Luce spectral ranking (Maystre and Grossglauser, 2015) in choix's order.
+    """Calculate scores by iterative Luce spectral ranking (Maystre and Grossglauser, 2015).
+
+    The operations have the same order as in choix.
 
     Parameters
     ----------
     choices
-        Either all of two items (`rank_to_pairs`) or of any number (`one_vs_all`). An item may be
-        its own rival.
+        Choices between two items each (`rank_to_pairs`), or between any number of items
+        (`one_vs_all`). An item may also be among the items that were not chosen.
     count
         Number of items, n.
     alpha
@@ -77,7 +78,7 @@ def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArr
             totals = [weights.take(others).sum() + weights[item] for item, others in choices]
             rates = np.repeat(1.0 / np.array(totals), lengths)
         chain = np.full(count * count, alpha)
-        # One after the other, as a loop would add them.
+        # `np.add.at` adds the rates one after the other, like a loop.
         np.add.at(chain, transitions, rates)
         chain[diagonal] -= chain.reshape(count, count).sum(axis=1)
         scores = np.log(_stationary(chain.reshape(count, count)))
@@ -92,15 +93,16 @@ def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArr
 
 
 def _stationary(chain: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a chain's stationary distribution, shape (n,), scaled to a mean of 1; changes `chain`.
+    """Return the stationary distribution of a Markov chain, shape (n,), scaled to a mean of 1.
 
-    LAPACK is called as SciPy's `lu_factor` and `solve_triangular` call it, which take as long to
-    get there as it takes. A chain of rates is singular, so the decomposition may end in a zero.
+    The function overwrites `chain`. It calls LAPACK as SciPy's `lu_factor` and `solve_triangular`
+    do, because their other operations would take as long as LAPACK itself. The matrix of rates is
+    singular, so the last pivot of the decomposition may be 0.
     """
     upper, _, _ = dgetrf(chain.T, overwrite_a=True)
     found = np.ones(len(chain))
     if len(chain) > 1:
-        # The part is in no order that LAPACK takes: SciPy solves with its transpose.
+        # LAPACK does not accept the memory layout of this slice, so use the transpose, like SciPy.
         found[:-1], singular = dtrtrs(upper[:-1, :-1].T, -upper[:-1, -1], lower=True, trans=True)
         if singular:
             raise LinAlgError(f"singular matrix: resolution failed at diagonal {singular - 1}")

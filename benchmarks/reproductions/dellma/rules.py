@@ -1,15 +1,19 @@
-"""How the DeLLMa release scores the rankings it recorded, and what came out there.
+"""The rules by which the DeLLMa release scores its recorded rankings, and the release's figures.
 
-For agriculture the release takes a softmax over all scores and each action's mean. For stocks it
-takes a softmax within each action, and then the mean: that is 1 over the number of samples for
-every action, whatever was ranked, so rounding alone decides (`rounding`). Naive has not as many
-samples of every action, so there the action with the fewest has the largest utility.
-That is what its evaluation script does, and what its figures look like: a mean weighted by that
-softmax, or an action's best score, would be right in 30 to 45 % of the questions of two and three
-stocks (chance is 40 %), and would need far more elsewhere to reach the 58 to 62 % of all;
-the mean of a softmax is right in some 55 to 64 %, by taking the first stock of most ties, AMD,
-which was the best. So the figures of stocks tell nothing of the rankings; the rule set ``paper``
-scores the same rankings by the rule of agriculture.
+For agriculture, the release applies one softmax to the scores of all items. The expected utility of
+an action is the mean over its items.
+
+For stocks, the release applies a softmax to the items of each action, and then takes the mean. This
+mean is always 1/m for m samples of an action. All actions tie, so rounding alone decides
+(`rounding`). Naive has different numbers of samples per action, so the action with the fewest
+samples has the largest utility.
+
+The evaluation script of the release does this, and the release's figures confirm it. A mean
+weighted by the softmax, or the best score of each action, would be right for 30 to 45 % of the
+questions about two or three stocks (chance is 40 %). It could hardly reach the 58 to 62 % for all
+questions. The mean of a softmax is right for 55 to 64 %: it takes the first stock of most ties,
+AMD, which was the best stock. The figures for stocks therefore say nothing about the rankings. The
+rule set ``paper`` scores the same rankings by the rule of agriculture.
 """
 
 from __future__ import annotations
@@ -30,16 +34,17 @@ class ScoringRule:
     Attributes
     ----------
     elicitation
-        ``pairs`` compares all items of a ranking, ``top1`` only the first item with all others.
+        ``pairs`` compares all pairs of items in a ranking. ``top1`` compares the first item with
+        all other items.
     alpha
         Regularisation of the Bradley-Terry model.
     within
-        Whether the softmax is within each action, instead of over all scores.
+        Whether there is one softmax per action, instead of one softmax over all items.
     temperature
         Temperature of the softmax.
     released
-        Whether this is a rule of the release. Then a repeated item of a ranking counts every time;
-        otherwise only its first place counts.
+        Whether this is a rule of the release. Then each occurrence of a repeated item counts;
+        otherwise only the first.
     """
 
     elicitation: Elicitation
@@ -83,11 +88,11 @@ SCRIPTS: Mapping[tuple[str, str, int | None, int | None], tuple[float, float]] =
     ("stocks", "chain-of-thought", None, None): (23.333, 49.621),
     ("stocks", "self-consistency", None, None): (25.833, 51.835),
 }
-"""Accuracy and normalised utility (%) that the released scripts give for the recorded answers.
+"""Accuracy and normalised utility (%) that the released scripts calculate from recorded answers.
 
-Over all 120 questions. The paper's text prints none of them; its tables are pictures.
-
-By data set, method, sample size and overlap; of agriculture by the report of 2021.
+The keys are data set, method, sample size and overlap. The figures cover all 120 questions of a
+data set; agriculture is with the report of 2021. They are not in the text of the paper, because its
+tables are images.
 """
 SCRIPTS_BATCH = 32
-"""Minibatch size of the runs behind the figures of `SCRIPTS`."""
+"""The minibatch size of the runs in `SCRIPTS`."""

@@ -24,7 +24,7 @@ _TAILS = (0.025, 0.975)
 
 @dataclass(frozen=True, slots=True)
 class ReplayedDecision:
-    """The result of a question.
+    """The recorded decision on a question, compared with the truth.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class ReplayedDecision:
     tied
         Number of actions that have the largest expected utility, except for rounding.
     surely, possibly
-        Whether every choice among the tied actions is correct, and whether any choice is correct.
+        Whether all tied actions are correct, and whether at least one is correct.
     undecided
         Whether the answer names no action.
     """
@@ -61,20 +61,20 @@ def score_of(
     sample_size: int | None,
     decisions: Sequence[ReplayedDecision],
 ) -> Score:
-    """Count the results of a run's questions, at least one.
+    """Calculate the score of a run from the results of its questions (at least one).
 
     Parameters
     ----------
     run, method, sample_size
         As in `Score`.
     rule
-        How its rankings were scored; None for decisions in words.
+        The rule that scored the rankings; None for decisions in words.
     decisions
         The result of each question.
     """
     sizes = sorted({len(decision.actions) for decision in decisions})
     parts = {size: [each for each in decisions if len(each.actions) == size] for size in sizes}
-    accuracy, utility = _said_by_scripts(run, method, rule, sample_size)
+    accuracy, utility = _figures_of_scripts(run, method, rule, sample_size)
     low, high = wilson(sum(each.correct for each in decisions), len(decisions)) or (0.0, 1.0)
     least, most = (sum(each.surely for each in decisions), sum(each.possibly for each in decisions))
     return Score(
@@ -122,7 +122,7 @@ def cluster_interval(decisions: Sequence[ReplayedDecision]) -> tuple[float, floa
 
 
 def yardstick_of(dataset: str, decisions: Sequence[ReplayedDecision]) -> Yardstick:
-    """Return the accuracies without a model, given one decision on each question."""
+    """Return the accuracies without a model. `decisions` has one decision per question."""
     count = len(decisions)
     first = sum(decision.actions[0] == decision.best for decision in decisions)
     chance = fsum(1.0 / len(decision.actions) for decision in decisions)
@@ -135,7 +135,7 @@ def yardstick_of(dataset: str, decisions: Sequence[ReplayedDecision]) -> Yardsti
 
 
 def note_on_rounding(scores: Sequence[Score], yardstick: Yardstick) -> str:
-    """Return a note if rounding decides scores of a data set; otherwise an empty text."""
+    """Return a note about the decisions that depend only on rounding; "" if there are none."""
     own = [
         score
         for score in scores
@@ -146,15 +146,15 @@ def note_on_rounding(scores: Sequence[Score], yardstick: Yardstick) -> str:
     samples = " or 1/".join(sorted({str(score.sample_size) for score in own}))
     accuracies = " and ".join(f"{score.accuracy:.1f}" for score in own)
     return (
-        f"{yardstick.dataset.capitalize()}: the released rule takes a softmax within each action "
-        f"and then the mean, which for every action is 1/{samples} up to rounding, whatever was "
-        f"ranked. Rounding decides {sum(score.all_tied for score in own)} of "
+        f"{yardstick.dataset.capitalize()}: the released rule applies a softmax within each action "
+        f"and takes the mean. For any ranking, this mean is 1/{samples} except for rounding. So "
+        f"rounding decides {sum(score.all_tied for score in own)} of "
         f"{sum(score.questions for score in own)} decisions of "
-        f"{' and '.join(score.method for score in own)}, and another machine may decide them "
-        f'otherwise. They reach {accuracies} %, and "always the first listed" '
-        f'{yardstick.first_listed:.1f} %. The lines "one softmax" are decided by the rankings; '
-        f"chance is {yardstick.chance:.1f} %. Naive has not as many samples of every action, so by "
-        "this rule the one with the fewest wins."
+        f"{' and '.join(score.method for score in own)}, and the result can differ on another "
+        f"machine. Their accuracy is {accuracies} %. Always taking the first listed action reaches "
+        f"{yardstick.first_listed:.1f} %, and chance {yardstick.chance:.1f} %. In the lines 'one "
+        "softmax', the rankings decide. Naive has different numbers of samples per action, so the "
+        "action with the fewest samples wins."
     )
 
 
@@ -170,7 +170,7 @@ def _counted(decisions: Sequence[ReplayedDecision]) -> dict[str, Any]:
     }
 
 
-def _said_by_scripts(
+def _figures_of_scripts(
     run: RecordedRun, method: str, rule: ScoringRule | None, sample_size: int | None
 ) -> tuple[float, float] | tuple[None, None]:
     """Return the figures of the released scripts for a run, if they use the same rule."""

@@ -47,7 +47,7 @@ class World:
 
     @property
     def expected(self) -> Floats:
-        """The true expected utilities, shape (A,). Factors are independent, so means multiply."""
+        """The true expected utilities, shape (A,): products, because factors are independent."""
         found = np.exp(self.levels)
         for values, effects in zip(self.beliefs.values(), self.effects, strict=True):
             chances = np.array([likely.probability for likely in values.values()])

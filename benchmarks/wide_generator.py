@@ -267,7 +267,7 @@ class _Maker:
         return AskedTables(text, tuple(dict.fromkeys(needed)), wording)
 
     def _word_for(self, entity: _Entity, wording: Wording) -> str:
-        """Return a word for a thing; every second word is in the plural, at random."""
+        """Return a random word for a thing, half of the time in the plural."""
         thing = entity.thing
         choices: Mapping[Wording, Sequence[str]] = {
             # Numbers have no meaning, so people use the words of the comment.

@@ -36,7 +36,7 @@ class Recall:
     Attributes
     ----------
     shown
-        The share. `by_wording` has the shares by the source of a question's words.
+        The share for all questions. `by_wording` has the shares by the source of the words.
     whole
         The share of questions whose tables are described completely.
     tokens

@@ -124,7 +124,7 @@ class TaskDecider(MethodDecider[Task]):
         return ask_choice("direct", task, asking)
 
     def choose_at_once(self, task: Task, asking: Asking) -> Choice:
-        """Choose an action in one reply."""
+        """Ask for an action with one request, without the other steps."""
         return ask_choice("direct", task, asking)
 
 
@@ -300,7 +300,7 @@ class Bidder(TaskDecider):
         asking: Asking,
         spent: OutOfBudgetError | None,
     ) -> Choice:
-        """Decide. If the budget is spent, decide in one last reply or by the largest return."""
+        """Ask for the decision. With a spent budget, ask once more or take the largest return."""
         if spent is None:
             try:
                 return self.make_decision(task, hidden, returns, asking)

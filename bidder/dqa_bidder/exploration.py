@@ -208,7 +208,7 @@ class Tree:
         return self.nodes[0]
 
     def found(self) -> ExploredTree:
-        """Return the tree for a trace."""
+        """Return a summary of the tree, which a trace stores."""
         return ExploredTree(
             horizon=self.horizon,
             states=len(self.nodes),

@@ -44,7 +44,7 @@ class HiddenStates(Reply):
                 wrong = f"cannot be {shortened(json.dumps(belief), _SHOWN)}"
                 what = "is missing" if belief is None else wrong
                 states = json.dumps(list(one.states), ensure_ascii=False)
-                problems.append(f"{one.name} of {one.player} {what}: its states are {states}")
+                problems.append(f"{one.name} of {one.player} {what}. Write one of {states}")
             else:
                 found.setdefault(one.player, {})[one.name] = state
         if problems:
@@ -78,7 +78,7 @@ class Unknown:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest number."""
+        """The smallest and the largest valid number."""
         if self.position is None or self.is_chance:
             return 0.0, 1.0
         return self.position.payoff_range

@@ -72,7 +72,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         return self.solve(task, question.key, asking)
 
     def choose_at_once(self, task: Problem | Candidate, asking: Asking) -> Choice:
-        """Return the decision of a single reply."""
+        """Ask for the decision with one last request, because the budget is spent."""
         if not isinstance(task, Problem):
             return Choice.of(task)
         return ask_decision("zero_shot", task, asking).chosen

@@ -28,7 +28,7 @@ from dqa_dellma.utilities.maximisation import weigh_by_attitude
 
 _AVERSION = 0.2
 _MOST_UNITS = 1e9
-"""The largest number n of units that the linear solver distinguishes from n + 1."""
+"""The maximum number of units. If n is larger, the solver cannot distinguish n from n + 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class Portfolio:
     cost
         The total cost.
     single, single_value
-        The best single action and its value. Its amount is the largest that its upper bound, the
-        unit and the budget allow.
+        The best single action and its value. The amount of this action is as large as its upper
+        bound, the unit and the budget allow.
     states
         The number of states.
     attitude, aversion

@@ -138,7 +138,7 @@ def refine_memory(  # noqa: PLR0913  (independent parameters)
 
 @contextmanager
 def _opened(memory: str | Memory, *, create: bool) -> Iterator[Memory]:
-    """Open a memory and close it at the end. An open memory stays open."""
+    """Open a memory, and close it at the end. If `memory` is already open, it stays open."""
     if isinstance(memory, Memory):
         yield memory
         return

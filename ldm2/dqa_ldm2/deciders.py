@@ -99,7 +99,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         return (self._playing or self._chooser(None)).choose(task, asking)
 
     def choose_at_once(self, task: Situation, asking: Asking) -> Choice:
-        """Return the action of a single reply, without using the memory."""
+        """Ask for an action with one last request, without the memory."""
         return act(asking, task, Known(), self._context)
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:

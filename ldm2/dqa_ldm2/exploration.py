@@ -182,7 +182,7 @@ class Exploration:
 def majority_of(
     remembered: Sequence[Remembered], situation: Situation, share: float
 ) -> Candidate | None:
-    """Return the legal action in at least `share` of the retrieved tuples, or None."""
+    """Return the legal action that at least `share` of the retrieved tuples have, or None."""
     if len(remembered) < _FEWEST:
         return None
     (action, times), *_ = Counter(one.action for one in remembered).most_common(1)

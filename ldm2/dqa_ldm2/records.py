@@ -9,7 +9,7 @@ OTHER: Final = "other"
 """The type of a text that does not belong to a named type."""
 
 Making: TypeAlias = Literal["formation", "refinement"]
-"""How an addition was made."""
+"""The operation that adds tuples to a memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -182,7 +182,7 @@ class BestProcess(_Numbered):
 
 
 class KeyStep(_Numbered):
-    """The better process's key step (equation 10). The validation context is its step count."""
+    """The key step of the better process (equation 10). The validation context is its length."""
 
     model_config = ConfigDict(title="key step")
 

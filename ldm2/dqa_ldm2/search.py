@@ -63,7 +63,7 @@ class WordIndex:
 
 
 class _Part:
-    """One text of each document, with the weights of their words."""
+    """All texts of one kind, such as the goals of all documents, and the weights of the words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._words = [words_of(text) for text in texts]
@@ -73,7 +73,7 @@ class _Part:
         self._totals = [self._weight(words) for words in self._words]
 
     def likeness(self, text: str) -> list[float]:
-        """Return the similarity of the text of each document to a text, from 0 to 1."""
+        """Return for each document the similarity of its text to `text`, from 0 to 1."""
         sought = words_of(text)
         own = self._weight(sought)
         common = [self._weight(sought & words) for words in self._words]
@@ -83,7 +83,7 @@ class _Part:
         ]
 
     def shares(self, text: str) -> list[float]:
-        """Return the share of a text's words that are in the text of each document."""
+        """Return for each document the share of the words of `text` that its text contains."""
         sought = words_of(text)
         own = self._weight(sought) or 1.0
         return [self._weight(sought & words) / own for words in self._words]

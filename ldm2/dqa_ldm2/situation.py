@@ -178,7 +178,7 @@ def observed_situation(position: ObservedPosition, question: Question, world: st
 
 
 def _read_move(question: Question, database: Database) -> Situation:
-    """Read a move of a world whose rules determine the results: its events are the steps."""
+    """Read a move in a game with known rules. The steps are the events of the game."""
     position = find_position(question, database)
     return Situation(
         goal_of(question),
@@ -200,7 +200,7 @@ def _described(event: GameEvent) -> str:
 def _read_question(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Situation:
-    """Read a question that is not a move: the observation is the rows of its context."""
+    """Read a question outside of games. The observation is the rows of the question's context."""
     listed = question.candidates is not None or question.candidate_query is not None
     actions = list_candidates(question, database, METHOD) if listed else Choices(())
     read = read_context(METHOD, question, actions, database, recorder, settings)

@@ -1,6 +1,6 @@
 """The loop that all agents share (PlanRAG, Figure 3).
 
-The loop asks the model for a reply and carries it out: it records a plan, runs tools and shows
+The loop asks the model for a reply. It records the plan in the reply, runs the tools and shows
 their results, or ends with the decision. After an unreadable reply, it asks for a correction. When
 the budget is spent, it asks once more for a decision from the evidence so far.
 """

@@ -139,7 +139,7 @@ class MemoryContract:
         for place, seen in {("a", "none"): ["red"], ("none", "b"): ["red", "blue"]}.items():
             found = memory.find(1, *place, state("grey"), 9)
             assert [each.observation for each in found] == seen
-        with pytest.raises(UsageError, match=r"no batch 7\. There are: 1, 2\."):
+        with pytest.raises(UsageError, match=r"no batch 7\b.*\b1, 2\."):
             memory.find(7, "a", "b", state("red"), 1)
         with pytest.raises(UsageError, match="at least 1"):
             memory.find(1, "a", "b", state("red"), 0)

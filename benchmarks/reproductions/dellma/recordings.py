@@ -105,7 +105,7 @@ class RecordedRun:
 
     @property
     def step(self) -> int:
-        """Items between the starts of two minibatches; 0 without minibatches."""
+        """The distance between the starts of consecutive minibatches; 0 without minibatches."""
         return 0 if self.batch is None else self.batch - self.batch * (self.overlap or 0) // 100
 
     @property

@@ -37,14 +37,14 @@ _OURS = "dellma-"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of an item in a ranking: 1 is the best, and tied items share a place.
+    """The rank of an item in a ranking: 1 is the best, and tied items share a rank.
 
     Attributes
     ----------
     ranking
         The number of the ranking, from 1.
     place
-        The place.
+        The rank.
     of
         The number of ranked items.
     """
@@ -69,7 +69,7 @@ class TriedState:
     utility
         The utility; None if no ranking showed the item.
     places
-        The item's place in each ranking that contains it.
+        The rank of the item in each ranking that contains it.
     """
 
     item: int
@@ -106,7 +106,7 @@ class DecisionTree(Record):
     question, database, decider, model
         The names of the question, the database, the decider and its model.
     chosen, why
-        The decision and its reason. If the run ended early: None, and the reason of the end.
+        The decision and its reason. If the run ended early: None, and the reason for its end.
     calls
         The number of the model's replies.
     statements

@@ -80,7 +80,7 @@ class Maximised:
     settings: DellmaSettings
 
     def found(self, actions: Sequence[Candidate], why: str) -> Utilities:
-        """Return the result for a trace; unknown figures are None."""
+        """Return the result in the form that a trace stores. Unknown figures are None."""
         settings = self.settings
         return Utilities(
             actions=tuple(self._figures(number, action) for number, action in enumerate(actions)),
@@ -139,7 +139,7 @@ def maximise(
     expected = average_utilities(known, action_of, actions)
 
     def values_of(weights: Floats) -> Floats:
-        """Return the value of each action, shape (..., A), for weights of shape (..., n)."""
+        """Return the values of the actions, shape (..., A), given weights of pairs, (..., n)."""
         values, risk = np.full((*weights.shape[:-1], actions), np.nan), settings.aversion
         for action in np.unique(action_of):
             own = weights[..., action_of == action]
@@ -222,7 +222,7 @@ def weigh_by_attitude(
     attitude: Attitude = "mean",
     aversion: float = 1.0,
 ) -> Floats:
-    """Return the value of utilities over weighted states under an attitude.
+    """Return the value of an action under an attitude, given its utilities in weighted states.
 
     ``mean`` is the expectation. ``cvar`` is the expectation over the worst `aversion` share of the
     states.

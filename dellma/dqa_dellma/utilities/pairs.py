@@ -36,7 +36,7 @@ class Pairs:
         return len(self.state_of)
 
     def found(self) -> DrawnPairs:
-        """Return the pairs for a trace."""
+        """Return the pairs in the form that a trace stores."""
         parts = {"states": self.states, "state_of": self.state_of, "action_of": self.action_of}
         return DrawnPairs(**{name: one.tolist() for name, one in parts.items()})
 

@@ -76,10 +76,10 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 
 
 def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
-    """Yield the table cells that include a decision: measure, column, and True for a hit.
+    """Yield the measures of a decision as (table, column, is a hit).
 
-    A cell shows the percentage of hits. `kinds` contains all kinds of re-planning in the run; None
-    if the decider does not plan.
+    Each column of a table shows the percentage of hits. `kinds` contains all kinds of re-planning
+    in the run; None if the decider does not plan.
     """
     replanned, values = run.measures["replannings"], run.measures["critical_values"]
     if kinds is not None:

@@ -126,7 +126,7 @@ class Reading(ABC):
         return self._keys.get(self.tables[instance] or "", {})
 
     def same(self, term: Term) -> list[Term]:
-        """Return all terms that are equal to a term, in order."""
+        """Return all terms that are equal to a term, including the term."""
         return self.classes.get(term, [term])
 
     def equate(self, one: Term, other: Term) -> None:

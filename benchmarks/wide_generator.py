@@ -73,8 +73,6 @@ class AskedTables:
 
 @dataclass(slots=True)
 class _Entity:
-    """A thing of a module with its tables."""
-
     thing: Thing
     module: str
     style: Style

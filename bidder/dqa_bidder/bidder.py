@@ -101,7 +101,7 @@ class TaskDecider(MethodDecider[Task]):
     def check(self, question: Question) -> None:
         """Raise `UsageError` if the question has no actions, or if its moves cannot be explored."""
         if self.looks_ahead:
-            _require_foreseen(question, self.name)
+            _require_look_ahead(question, self.name)
         if not is_move(question):
             check_question(question, METHOD)
 
@@ -268,7 +268,6 @@ class Bidder(TaskDecider):
         return self._decide(task, hidden, returns, asking, spent)
 
     def _ask(self, task: Task, tree: Tree, hidden: Hidden, node: Node, asking: Asking) -> Answer:
-        """Ask about an explored state."""
         if node.of == "reply":
             most = 1 if node.in_turn else tree.replies
             return self.expect_actions(task, node.at, hidden, most, asking)
@@ -366,7 +365,7 @@ def _warn(
     )
 
 
-def _require_foreseen(question: Question, decider: str) -> None:
+def _require_look_ahead(question: Question, decider: str) -> None:
     """Raise `UsageError` for a move of a world that does not support looking ahead."""
     world = question.scenario
     if world in plugins.names("world") and not plugins.world(world).foreseen:

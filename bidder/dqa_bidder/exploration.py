@@ -153,7 +153,6 @@ class Node:
 
     @property
     def _title(self) -> str:
-        """The number of the node, and who acts."""
         if self.of in ("chance", "terminal"):
             words = "the end" if self.of == "terminal" else "something new by chance"
             words += ", unresolved" if self.payoff is None else f", payoff: {self.payoff:.4g}"
@@ -333,14 +332,14 @@ class Tree:
         if of == "terminal":
             node.payoff = position.payoff()
         elif of == "own":
-            self._look_at_ends(node, position)
+            self._record_known_rewards(node, position)
             self._expand(node)
         elif of == "reply" and len(position.actions) == 1:
             node.asked = True
             self._follow(node, dict.fromkeys(position.actions, 1.0))
         return node
 
-    def _look_at_ends(self, node: Node, position: Position) -> None:
+    def _record_known_rewards(self, node: Node, position: Position) -> None:
         """Record the rewards of actions that end the game with a payoff known from the rules.
 
         The best of these actions are explored even if the model does not select them.

@@ -133,8 +133,8 @@ class _Trajectories:
     Attributes
     ----------
     weights, last
-        By k, the weight of the reward of the decision maker's turn k. `last` is for the last
-        reward of a trajectory, and `weights` for all other rewards.
+        ``weights[k]`` is the weight of the reward of the decision maker's turn k. If this is the
+        last reward of the trajectory, the weight is ``last[k]``.
     step
         1, or 0 if the weights do not depend on k.
     """

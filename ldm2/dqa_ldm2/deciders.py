@@ -222,7 +222,7 @@ class Standard(MemoryDecider):
         return whole_examples(self.memory, situation, count, retrieve=self.retrieves)
 
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
-        return _AsShown(self, self._context, earlier or ())
+        return _ExampleChooser(self, self._context, earlier or ())
 
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
         """Return the number of the last trial with the largest reward."""
@@ -256,7 +256,7 @@ class Reflexion(ReAct):
 
 
 @dataclass(slots=True)
-class _AsShown:
+class _ExampleChooser:
     """Imitate whole examples. The object stores the thoughts of one decision process."""
 
     decider: Standard

@@ -32,7 +32,7 @@ _AT_ONCE, _CHARACTERS = 40, 24_000
 """The maximum number of texts, and of characters, in one request for types."""
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""A function that shows progress: name of the activity, number of finished items, and of all."""
+"""Receives the name of an activity, the number of finished items, and the number of all items."""
 
 
 def no_progress(what: str, done: int, total: int) -> None:
@@ -255,7 +255,7 @@ def form_memory(  # noqa: PLR0913  (independent parameters)
     if batch_size < 1:
         raise UsageError(f"A batch must have at least one trajectory, not {batch_size}.")
     report = FormationReport(memory.location, indexer.use.stored_name)
-    whole = _whole(trajectories, memory.sources("formation"), report)
+    whole = _new_trajectories(trajectories, memory.sources("formation"), report)
     origin = Origin("formation", source, report.model)
     for start in range(0, len(whole), batch_size):
         part = whole[start : start + batch_size]
@@ -333,7 +333,7 @@ def require_whole(trajectory: Trajectory) -> None:
         raise DataError(f"The trajectory {name} is incomplete. Missing: {', '.join(missing)}.")
 
 
-def _whole(
+def _new_trajectories(
     trajectories: Iterable[Trajectory], known: frozenset[str], report: FormationReport
 ) -> list[Trajectory]:
     """Return the trajectories to add, and count those that the memory already contains."""
@@ -368,7 +368,6 @@ def _memory_types(found: dict[str, str]) -> list[MemoryType]:
 
 
 def _parts(texts: Sequence[str]) -> list[list[str]]:
-    """Divide texts into parts that each fit into one request."""
     parts: list[list[str]] = []
     size = 0
     for text in texts:

@@ -183,7 +183,7 @@ class Memory:
             which = and_(VERSIONS.c.number <= version, left)
         if sources is not None:
             which = and_(which, TUPLES.c.source.in_(sorted(sources)))
-        return self._each(which)
+        return self._in_pages(which)
 
     def goals(self) -> tuple[Goal, ...]:
         """Return every pair of a goal and a source, in the order of their first tuples."""
@@ -209,9 +209,9 @@ class Memory:
     ) -> Version:
         """Add tuples to a batch, or to a new batch, in one transaction.
 
-        If tuples of a formation form a new batch, tuples whose source is already in the memory are
-        skipped. Two processes that form the same memory therefore add every trajectory once. If all
-        tuples are skipped, there is no new batch.
+        A formation adds a new batch. It skips the tuples of trajectories that an earlier formation
+        added, so two processes that form the same memory add every trajectory once. If all tuples
+        are skipped, there is no new batch.
 
         Raises
         ------
@@ -317,11 +317,11 @@ class Memory:
         index = self._cached(("index", scope), found, _index_of)
         best = index.best(about, most, excluded)
         which = and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
-        near = {one.id: one for one in self._each(which)} if best else {}
+        near = {one.id: one for one in self._in_pages(which)} if best else {}
         # Skip tuples that another process has undone in the meantime.
         return tuple(replace(near[one], likeness=like) for one, like in best if one in near)
 
-    def _each(self, which: ColumnElement[bool]) -> Iterator[Remembered]:
+    def _in_pages(self, which: ColumnElement[bool]) -> Iterator[Remembered]:
         """Yield tuples page by page, so that no transaction stays open while the caller works."""
         last = 0
         while True:

@@ -27,13 +27,13 @@ class WordIndex:
         self._documents = documents
 
     @cached_property
-    def _parts(self) -> list[_Part]:
+    def _parts(self) -> list[_TextIndex]:
         texts = zip(*(document[3] for document in self._documents), strict=True)
-        return [_Part(part) for part in texts]
+        return [_TextIndex(part) for part in texts]
 
     @cached_property
-    def _whole(self) -> _Part:
-        return _Part(["\n".join(document[3]) for document in self._documents])
+    def _whole(self) -> _TextIndex:
+        return _TextIndex(["\n".join(document[3]) for document in self._documents])
 
     def best(
         self, about: Texts | str, most: int, excluded: Collection[str]
@@ -62,7 +62,7 @@ class WordIndex:
         return list(found.values())
 
 
-class _Part:
+class _TextIndex:
     """All texts of one kind, such as the goals of all documents, and the weights of the words."""
 
     def __init__(self, texts: Sequence[str]) -> None:

@@ -225,7 +225,7 @@ class Loop:
                 run.note_failure()
             elif (decision := self._answer(run, run.reply)) is not None:
                 return decision
-        return _last_stated(run)
+        return _last_decision(run)
 
 
 def _has_read(recorder: Recorder) -> bool:
@@ -233,7 +233,7 @@ def _has_read(recorder: Recorder) -> bool:
     return any(found.error != NotApprovedError.__name__ for found in recorder.evidence)
 
 
-def _last_stated(run: Run) -> Decision:
+def _last_decision(run: Run) -> Decision:
     """Return the last decision that the agent stated, or a decision without a choice.
 
     If the answer is a candidate, this is the candidate in the last thought that names exactly one
@@ -241,7 +241,7 @@ def _last_stated(run: Run) -> Decision:
     and is a valid answer.
     """
     recorder = run.recorder
-    for text in _stated(run):
+    for text in _decision_texts(run):
         try:
             choice = run.choose(text)
         except InfrastructureError as error:
@@ -254,7 +254,7 @@ def _last_stated(run: Run) -> Decision:
     return recorder.ended(Ending.NO_DECISION, problem)
 
 
-def _stated(run: Run) -> Iterator[str]:
+def _decision_texts(run: Run) -> Iterator[str]:
     """Yield the texts that may state a decision, the last text first."""
     recorder = run.recorder
     if run.question.answer_form == "statement":
@@ -277,13 +277,13 @@ def _settle_plan(run: Run, reply: Reply, talk: TalkProtocol, *, replans: bool) -
         event = PlanEvent(step=run.recorder.steps, text=settled.text)
         run.recorder.note(event if is_first else event.changed(kind="replan"))
     if settled is not None and (settled.text is None or settled.corrected):
-        return _set_aside(run, reply, talk, describe_plan(settled, is_first=is_first))
+        return _cancel_actions(run, reply, talk, describe_plan(settled, is_first=is_first))
     if not reply.acts:
         run.say(talk.after_plan)
     return reply
 
 
-def _set_aside(run: Run, reply: Reply, talk: TalkProtocol, message: str) -> Reply:
+def _cancel_actions(run: Run, reply: Reply, talk: TalkProtocol, message: str) -> Reply:
     """Cancel the actions of a reply whose plan was refused or corrected, and explain why."""
     messages: list[BaseMessage] = [HumanMessage(message)]
     if reply.requests:
@@ -295,7 +295,6 @@ def _set_aside(run: Run, reply: Reply, talk: TalkProtocol, message: str) -> Repl
 
 
 def _new_plan(reply: Reply, plans: list[str], *, replans: bool) -> str | None:
-    """Return the new plan in a reply; None if there is none."""
     if not plans:
         return reply.plan or reply.replan
     if reply.keeps or not replans:

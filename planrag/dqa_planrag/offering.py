@@ -36,14 +36,14 @@ def offer_candidates(
     choices
         The candidates.
     """
-    listed, warning = _offered(question, choices)
+    listed, warning = _describe_list(question, choices)
     if not question.free_form:
         return listed, warning
     form = f"{question.free_form} with your own words instead of the dots"
     return (f"{listed}\nOr choose {form}." if listed else f"Choose {form}."), warning
 
 
-def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
+def _describe_list(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
     """Return the description without the free form."""
     has_scenario = plugins.scenario_of(question) is not None
     if choices is None or not choices.total or (has_scenario and not choices.is_large):

@@ -167,7 +167,7 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
         thought=sections.get("thought", ""),
         current_step=step_in(f"Current step: {sections.get('current step', '')}"),
     )
-    action = _word(sections.get("action", ""))
+    action = _bare(sections.get("action", ""))
     if action in _DECIDING:
         text = sections.get("action input", "")
         return _answering(common, sections.get("final answer") or _unwrapped(text))
@@ -185,7 +185,7 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     )
 
 
-def _word(action: str) -> str:
+def _bare(action: str) -> str:
     """Return the name of an action in lower case without markup, as in `_NOTHING`."""
     return action.strip(" `*\"'.()[]").lower()
 
@@ -198,7 +198,7 @@ def _sections(text: str) -> dict[str, str]:
     marks: list[re.Match[str]] = []
     for mark in _LABEL.finditer(text):
         inside_statement = bool(marks) and marks[-1]["label"].lower() == "action input"
-        over = mark["label"].lower() in _ENDS_A_STATEMENT or _is_over(text, mark.start())
+        over = mark["label"].lower() in _ENDS_A_STATEMENT or _ends_above(text, mark.start())
         if not inside_statement or over:
             marks.append(mark)
     sections: dict[str, str] = {}
@@ -215,7 +215,7 @@ def _sections(text: str) -> dict[str, str]:
     return sections | ({"thought": "\n".join(thoughts)} if thoughts else {})
 
 
-def _is_over(text: str, position: int) -> bool:
+def _ends_above(text: str, position: int) -> bool:
     """Return whether the line above the label at `position` is empty or ends with a semicolon.
 
     Such a line ends a statement. Only this line is read, because every line may have a label, and
@@ -234,10 +234,10 @@ def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]
     """
     tool, text = _action_of(sections)
     # If the action is only markup, its name is missing. Then the model is asked for the name.
-    idle = bool(_word(tool)) and _word(tool) in _NOTHING and _word(text) in _NOTHING
+    idle = bool(_bare(tool)) and _bare(tool) in _NOTHING and _bare(text) in _NOTHING
     if tool.strip(" `*\"'.") in tools or not (idle or is_thinking(tool)):
         return None
-    text_ = named(tool)[1] if _word(text) in _NOTHING else _unwrapped(text)
+    text_ = named(tool)[1] if _bare(text) in _NOTHING else _unwrapped(text)
     thoughts = [common.thought, "" if idle else text_]
     thought = "\n".join(filter(None, thoughts))
     if not thought:
@@ -281,7 +281,6 @@ def _action_of(sections: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _unquoted(text: str) -> str:
-    """Return a text without the quotes around it."""
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if quoted else text
 

@@ -84,7 +84,7 @@ _NO_NAME = re.compile(r"[^\w-]", re.ASCII)
 _LONGEST_NAME = 64
 
 
-def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
+def _tool_definition(name: str, toolbox: Toolbox) -> dict[str, Any]:
     """Return the definition of a tool for providers."""
     if name in _SAYING:
         writes = name == "decide" and toolbox.answer_form == "statement"
@@ -93,7 +93,7 @@ def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
     else:
         tool = toolbox.tools[name]
         schema, description = schema_of(tool), tool.description
-    parameters = _described(schema)["function"]
+    parameters = _openai_tool(schema)["function"]
     return {
         "type": "function",
         "function": {**parameters, "name": name, "description": description},
@@ -101,7 +101,7 @@ def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
 
 
 @cache
-def _described(schema: type[BaseModel]) -> dict[str, Any]:
+def _openai_tool(schema: type[BaseModel]) -> dict[str, Any]:
     """Return the arguments of a tool in OpenAI's form. Cached, because this takes milliseconds."""
     return convert_to_openai_tool(schema)
 
@@ -123,7 +123,7 @@ class ToolCalls:
         self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
     ) -> ChatRunnable:
         """Return the model with the offered tools."""
-        return model.bind_tools([_offer(name, toolbox) for name in tools])
+        return model.bind_tools([_tool_definition(name, toolbox) for name in tools])
 
     def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
         """Return all calls, including unreadable calls, with their arguments as JSON."""

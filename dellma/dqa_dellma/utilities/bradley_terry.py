@@ -145,9 +145,9 @@ def fit_scores(
 
 
 def _choices(items: Ints, rank: Ints, elicitation: Elicitation) -> tuple[Ints, Floats]:
-    """Return the choice sets of a ranking, and the share of the choice that each item wins.
+    """Return the choice sets of a ranking, and how often each item was chosen from its set.
 
-    Both arrays have the shape (number of sets, items per set).
+    Both arrays have the shape (number of sets, items per set). Tied items share a choice.
     """
     if elicitation == "top1":
         first = rank == rank[0]

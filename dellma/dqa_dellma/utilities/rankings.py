@@ -10,7 +10,7 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.deciders.replies import read_object
 from dqa_dellma.findings import Ranking
 
-_NO_PLACE = 0
+_NO_ITEM = 0
 _NUMBER = re.compile(r"(?<![\d.])(?P<number>(?:\A\s*-)?\d{1,9})(?!\d)")
 _NAMED = re.compile(r"\b(?:pair|item)s?\b\W{0,5}(?P<number>\d{1,9})(?!\d)", re.IGNORECASE)
 _CALLED = re.compile(r"pair|item", re.IGNORECASE)
@@ -62,34 +62,34 @@ def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (JSON from a mo
     """
     if isinstance(value, str) and _LISTED.fullmatch(value.strip()):
         entries = re.split(_BETWEEN, value.strip())
-        return [[_place(part) for part in entry.split(_EQUAL)] for entry in entries]
-    return [_places(entry) for entry in value] if isinstance(value, list) else []
+        return [[_item_number(part) for part in entry.split(_EQUAL)] for entry in entries]
+    return [_item_numbers(entry) for entry in value] if isinstance(value, list) else []
 
 
-def _places(entry: Any) -> list[int]:  # noqa: ANN401  (JSON from a model)
+def _item_numbers(entry: Any) -> list[int]:  # noqa: ANN401  (JSON from a model)
     if isinstance(entry, list):
-        return [_place(part) for part in entry] or [_NO_PLACE]
+        return [_item_number(part) for part in entry] or [_NO_ITEM]
     if isinstance(entry, dict):
         called = [part for name, part in entry.items() if _CALLED.search(name)]
         parts = called or [part for part in entry.values() if isinstance(part, int | float)]
-        return _places(parts[0]) if len(parts) == 1 else [_NO_PLACE]
-    return [_place(entry)]
+        return _item_numbers(parts[0]) if len(parts) == 1 else [_NO_ITEM]
+    return [_item_number(entry)]
 
 
-def _place(entry: Any) -> int:  # noqa: ANN401  (JSON from a model)
+def _item_number(entry: Any) -> int:  # noqa: ANN401  (JSON from a model)
     if isinstance(entry, str):
         found = _NAMED.search(entry) or _NUMBER.search(entry)
-        return int(found["number"]) if found else _NO_PLACE
+        return int(found["number"]) if found else _NO_ITEM
     if isinstance(entry, list | dict):
-        (position, *more) = _places(entry)
-        return _NO_PLACE if more else position
+        (position, *more) = _item_numbers(entry)
+        return _NO_ITEM if more else position
     is_number = isinstance(entry, int | float) and not isinstance(entry, bool)
-    return int(entry) if is_number and entry % 1 == 0 else _NO_PLACE
+    return int(entry) if is_number and entry % 1 == 0 else _NO_ITEM
 
 
 def order_strictly(positions: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return item numbers without ties: an entry with several numbers becomes an invalid 0."""
-    return [list(entry) if len(entry) == 1 else [_NO_PLACE] for entry in positions]
+    return [list(entry) if len(entry) == 1 else [_NO_ITEM] for entry in positions]
 
 
 def rank_places(positions: Sequence[Sequence[int]], batch: Sequence[int]) -> Ranking:

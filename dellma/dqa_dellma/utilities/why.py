@@ -62,7 +62,6 @@ def _by_value(elicited: Maximised) -> list[int]:
 
 
 def _measure(settings: DellmaSettings, states: int) -> str:
-    """Describe the figure that decides."""
     over = counted(states, "sampled state")
     if settings.attitude == "cvar":
         return f"its expected utility in the worst {100 * settings.aversion:g} % of {over}"

@@ -168,7 +168,6 @@ def refine(  # noqa: PLR0913  (one parameter per option)
 
 
 def _settings_of(world: str, texts: list[str] | None) -> dict[str, str]:
-    """Parse the settings ``WORLD.NAME=VALUE`` of a world."""
     values = pairs_in("--set", texts or (), f"{world}.NAME=VALUE")
     return {name.removeprefix(f"{world}."): value for name, value in values.items()}
 
@@ -186,7 +185,6 @@ def _model_use(model: str, base_url: str | None, seed: int, calling: CallOptions
 
 
 def _result_line(goal: RefinedGoal) -> str:
-    """Describe the result of a game in one line."""
     line = f"{goal.source}: no larger reward"
     if goal.key_step is not None:
         before, after = goal.ground_reward or 0, goal.best_reward or 0

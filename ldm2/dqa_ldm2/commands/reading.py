@@ -44,7 +44,7 @@ def show_memory(
         raise UsageError("--goal-type needs --batch: add the number of a batch.")
     with _open(memory) as opened:
         if batch is None:
-            show(*_whole(opened), as_json=as_json)
+            show(*_overview(opened), as_json=as_json)
             return
         what, types = "goal type", opened.goal_types(batch)
         where = f"{opened.location}, batch {batch}"
@@ -119,7 +119,7 @@ def _open(location: str) -> Memory:
     return open_memory(location)
 
 
-def _whole(memory: Memory) -> tuple[dict[str, Any], list[str]]:
+def _overview(memory: Memory) -> tuple[dict[str, Any], list[str]]:
     """Return versions and batches as data, and as lines."""
     versions = memory.versions()
     batches = {batch: memory.goal_types(batch) for batch in memory.batches()}
@@ -151,7 +151,6 @@ def _whole(memory: Memory) -> tuple[dict[str, Any], list[str]]:
 
 
 def _line(one: Remembered) -> str:
-    """Describe a tuple in one line."""
     goal, seen, action = (shortened(x, _CELL) for x in (one.goal, one.observation, one.action))
     where = f"batch {one.batch}, version {one.version}, {one.source}, step {one.number}"
     types = f"{one.goal_type} / {one.observation_type}"

@@ -78,11 +78,11 @@ def _summarise(values: Values) -> object:
 
 def _cluster(values: Values) -> object:
     """Sort texts by their words. A new type is named after the words that distinguish it."""
-    texts = [_named_words(text) for text in values["texts"]]
+    texts = [_words_for_name(text) for text in values["texts"]]
     types: dict[str, list[int]] = {}
     new: list[int] = []
     for number, words in enumerate(texts, 1):
-        known = (name for name in values["known"] if _named_words(name) <= words)
+        known = (name for name in values["known"] if _words_for_name(name) <= words)
         name = next(known, None)
         (new if name is None else types.setdefault(name, [])).append(number)
     for numbers in _similar(texts, new):
@@ -96,7 +96,7 @@ def _cluster(values: Values) -> object:
     return {"types": types}
 
 
-def _named_words(text: str) -> set[str]:
+def _words_for_name(text: str) -> set[str]:
     """Return the words of a text that a name may contain: three letters or more."""
     return {word for word in words_in(text) if word.isalpha() and len(word) > 2}
 

@@ -147,7 +147,6 @@ class _CypherReading(Reading):
         return edge
 
     def _restrict(self, instance: int, element: Element) -> None:
-        """Record the properties in the map of a pattern."""
         closing = self._tokens.closing
         if element.keys:
             begin = element.keys[0] - 1

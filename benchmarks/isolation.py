@@ -33,7 +33,7 @@ ISOLATIONS: tuple[Isolation, ...] = get_args(Isolation)
 def compare(
     name: str, sides: Mapping[str, Callable[[], object]], rounds: int, times: int = 1
 ) -> tuple[float, float]:
-    """Print the times of both sides. Return the difference, and the ratio, caused by isolation."""
+    """Print the times without and with isolation. Return their difference and their ratio."""
     spent = {how: taken.wall / times for how, taken in in_turn(sides, rounds).items()}
     here, there = spent["none"], spent["process"]
     print(

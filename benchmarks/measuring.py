@@ -30,10 +30,10 @@ def taken(work: Callable[[], object]) -> Taken:
 
 
 def in_turn(sides: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Taken]:
-    """Return the median time of each side.
+    """Return the median times of several functions, by name.
 
-    Each side runs once without measurement. Then the sides alternate, so other work on the machine
-    slows all sides equally and does not change their ratios.
+    Each function runs once without measurement. Then they run in turn, so other work on the machine
+    slows all functions equally and does not change the ratios of their times.
     """
     found: dict[str, list[Taken]] = {name: [] for name in sides}
     for number in range(rounds + 1):

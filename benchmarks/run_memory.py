@@ -70,7 +70,7 @@ def watch(command: list[str]) -> tuple[str, float, int]:
 
 
 def main() -> int:
-    """Measure both, and print the results."""
+    """Measure a run in a folder and a run in a store, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--decisions", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=4, help="threads that decide")

@@ -44,7 +44,7 @@ class Reflexion(TaskDecider):
     """Decide with thoughts, then let the model check and correct the decision (Shinn et al.)."""
 
     def solve(self, task: Task, asking: Asking) -> Choice:
-        """Return the last decision before the rounds or the budget end."""
+        """Decide, and revise the decision until all rounds or the budget are used."""
         choice = ask_choice("cot", task, asking)
         for number in range(1, self.settings.own_as(ReflexionSettings).rounds + 1):
             before = choice

@@ -54,7 +54,7 @@ def shown(  # noqa: PLR0913
     root: bool = True,
     public: bool = False,
 ) -> dict[str, Any]:
-    """Return the values that all prompts of the family use.
+    """Return the values that all prompts of BIDDER and its baselines use.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def ask_choice(
     hidden: Hidden | None = None,
     **values: object,
 ) -> Choice:
-    """Ask for one of the task's actions with a prompt of the family."""
+    """Ask for one of the task's actions. `purpose` is the name of the prompt."""
     options = Options(task.actions, task.noun, task.form)
     shared = shown(task, asking, None, hidden)
     return asking.ask(purpose, Choice, context=options, label=label, **{**shared, **values})

@@ -119,7 +119,7 @@ class Node:
 
     @property
     def at(self) -> Position:
-        """The position. Raise `ValueError` for a question that is not a move."""
+        """The position of the state. Raise `ValueError` for a question that is not a move."""
         if self.position is None:
             raise ValueError("A question that is not a move cannot be explored.")
         return self.position
@@ -203,7 +203,7 @@ class Tree:
 
     @property
     def root(self) -> Node:
-        """The state of the decision."""
+        """The state in which the decision is made."""
         return self.nodes[0]
 
     def found(self) -> ExploredTree:

@@ -76,7 +76,7 @@ class Returns(Finding):
     beta: float = Field(title="beta")
 
     def shown(self, value: float | None, *, mean: bool) -> float | None:
-        """Return a return in the form of prompts; with `mean`, as a payoff in the game's unit."""
+        """Round a return for a prompt. With `mean`, convert it to a payoff in the game's unit."""
         if value is None or not mean:
             return None if value is None else rounded(value)
         low, high = self.scale

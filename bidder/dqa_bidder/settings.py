@@ -25,7 +25,7 @@ Horizon: TypeAlias = Annotated[
 
 
 class TaskSettings(MethodSettings):
-    """The settings of every decider of the family."""
+    """The settings that BIDDER and its baselines share."""
 
     context: int = Field(
         default=40_000,

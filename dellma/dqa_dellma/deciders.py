@@ -20,7 +20,7 @@ from dqa_dellma.problem import METHOD, Decided, Problem, read_problem
 
 
 class ProblemDecider(MethodDecider[Problem | Candidate]):
-    """Turn a question into a problem and solve it.
+    """The base class of DeLLMa and its baselines: turn a question into a problem, and solve it.
 
     `read` returns a `Problem`, or the action of a question with only one action.
     """

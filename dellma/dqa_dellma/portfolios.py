@@ -62,7 +62,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """An amount of an action."""
+    """The amount of an action in a portfolio."""
 
     action: Candidate
     amount: float

@@ -104,7 +104,7 @@ class Decided(Reply):
 
     @classmethod
     def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401
-        """Read the reply; `context` is the `Problem`."""
+        """Read the decision in a reply; `context` is the `Problem`."""
         problem: Problem = context
         answer = read_decision(read_object(text, "decision"))
         if answer is None:
@@ -113,7 +113,7 @@ class Decided(Reply):
 
     @property
     def chosen(self) -> Choice:
-        """The choice that a decider returns."""
+        """The decision in the form that a decider returns."""
         return Choice.of(self.decision, said=self.said)
 
 

@@ -51,7 +51,7 @@ class Chooser(Protocol):
 
 
 class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
-    """Decide single questions, or play an episode several times.
+    """The base class of LDM2 and its baselines: decide questions, and play episodes several times.
 
     The decider stores nothing between questions or episodes. Each attempt at an episode is played
     by a copy of the decider with its own state.

@@ -106,7 +106,7 @@ class Exploration:
 
     @property
     def ground(self) -> Path:
-        """The ground process."""
+        """The ground process: the path of the most confident actions."""
         return next(path for path in self.paths if path.is_ground)
 
     @property

@@ -88,7 +88,7 @@ class QuestionIdentity:
         return re.sub(r"[\s#]+", "-", self.scenario)
 
     def source(self, *words: str) -> str:
-        """Return a source of this question: the words, followed by the identity."""
+        """Return the source of a trajectory of this question: `words` and the identity."""
         word = f"{self.scenario_word}#{self.target}#{self.text}"
         return " ".join([*filter(None, words), word])
 

@@ -62,7 +62,7 @@ _DECIDING = {"final answer", "decide", "answer", "finish"}
 
 
 class ReAct:
-    """Replies are labelled text.
+    """The protocol in which replies are labelled text.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class ReAct:
         return parse_reply(message.text, tuple(toolbox.tools))
 
     def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
-        """Return the part of a reply that later requests repeat."""
+        """Return the part of a reply that stays in the conversation."""
         del reply
         return [AIMessage(spoken(message.text) or EMPTY_REPLY)]
 

@@ -23,7 +23,7 @@ class PlanSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One agent.
+    """The definition of an agent: what it may do, and which prompts it gets.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The state of a run, and the conversation with its model."""
+"""The state of an agent's decision, and the conversation with the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dqa_planrag.toolbox import Toolbox
 
 @dataclass(slots=True)
 class Run:
-    """The state of a run.
+    """The state of one decision by an agent.
 
     Attributes
     ----------

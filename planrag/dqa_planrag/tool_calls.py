@@ -107,7 +107,7 @@ def _openai_tool(schema: type[BaseModel]) -> dict[str, Any]:
 
 
 class ToolCalls:
-    """Replies are tool calls; the attributes are those of `dqa_planrag.react.ReAct`."""
+    """The protocol in which replies are tool calls; see `dqa_planrag.react.ReAct`."""
 
     name: ProtocolName = "tools"
     stop: tuple[str, ...] = ()

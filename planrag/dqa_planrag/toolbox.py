@@ -15,7 +15,7 @@ from dqa_planrag.reply import ToolRequest
 
 
 class Toolbox:
-    """The tools of one run.
+    """The tools for one decision.
 
     Attributes
     ----------

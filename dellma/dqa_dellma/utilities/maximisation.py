@@ -42,7 +42,7 @@ _OBJECTIVES = {
 
 @dataclass(frozen=True)
 class Maximised:
-    """The figures of every action, and the best one.
+    """The figures of every action, and the best action.
 
     Attributes
     ----------

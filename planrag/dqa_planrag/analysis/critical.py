@@ -58,7 +58,7 @@ class Relevance:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """All texts and whole numbers in the data."""
+        """All texts and whole numbers in the database, as texts."""
         tables = self.data.tables.values() if self.data is not None else ()
         columns = (cells for table in tables for cells in table.columns.values())
         found = (cells.tolist() for cells in columns if cells.dtype.kind in "Oi")
@@ -124,7 +124,7 @@ class Asked:
         return bool(cells) and not any(relevance.names.isdisjoint(map(str, one)) for one in named)
 
     def views(self, relevance: Relevance) -> Iterator[RowView]:
-        """Yield the rows of the result."""
+        """Yield a view of each row of the result, if the statement could be analysed."""
         outputs = [] if self.reading is None else list(self.reading.outputs.values())
         for cells in self.evidence.rows:
             if self.reading is not None and len(cells) == len(outputs):

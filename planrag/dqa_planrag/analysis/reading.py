@@ -55,7 +55,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The origin of an expression.
+    """The origin of an expression: the columns from which it is computed.
 
     Attributes
     ----------

@@ -395,9 +395,8 @@ def _order_fee(rng: np.random.Generator, company: Company, start: int) -> str:
     supplier, least = int(rng.integers(SUPPLIERS)), int(rng.integers(4, 8)) * 50
     company.least[start:, supplier] = least
     return (
-        f"S{supplier + 1}: from period {start + 1} on, small orders cost a fee of "
-        f"{company.ORDER_FEE:.0f}. It is due in every period in which you order 1 to {least - 1} "
-        "units from us in total."
+        f"S{supplier + 1}: from period {start + 1} on a fee of {company.ORDER_FEE:.0f} is due for "
+        f"a period in which all orders with us together are between 1 and {least - 1} units."
     )
 
 

@@ -104,7 +104,7 @@ def fits_form(text: str, form: str) -> bool:
 
 
 def forms_of(form: str) -> tuple[str, ...]:
-    """Return the forms in a `Question.free_form`. If it is empty, there are no forms."""
+    """Return the forms in a `Question.free_form`, which may be empty."""
     return tuple(one for one in form.split(_OR) if one)
 
 

@@ -99,7 +99,10 @@ class ReviewAnswer(Record):
 
     @classmethod
     def of(cls, value: object) -> Self:
-        """Return an answer, or read it from a JSON object. Raise `UsageError` for other values."""
+        """Return an answer unchanged, or read it from a dictionary.
+
+        Raise `UsageError` for any other value.
+        """
         try:
             return cls.model_validate(value)
         except ValidationError as error:

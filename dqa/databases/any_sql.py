@@ -191,7 +191,7 @@ class SqlalchemyNamespaces(Namespaces):
     @classmethod
     @contextmanager
     def connect(cls, location: str) -> Iterator[Self]:
-        """Connect once, and translate the driver's errors."""
+        """Test the connection, and translate the driver's errors."""
         url, schema = split_namespace(parse_url(location))
         engine = make_engine(url, poolclass=NullPool)
         try:

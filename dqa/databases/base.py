@@ -261,7 +261,7 @@ class Backend:
         return self.driver is None or find_spec(self.driver) is not None
 
     def start(self) -> type[Namespaces]:
-        """Return the namespace class, after starting an embedded engine in one thread."""
+        """Return the namespace class. The first call starts an embedded engine."""
         self._require_installed()
         with _STARTING:
             if self.namespaces not in _STARTED:

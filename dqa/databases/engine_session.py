@@ -254,7 +254,7 @@ class EngineSession(Session):
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:
-        """Stop a statement of an embedded engine at its time limit. Servers enforce the limit."""
+        """Stop a statement of an embedded engine at its time limit. Servers do so themselves."""
         if self.is_server:
             yield
             return

@@ -157,7 +157,7 @@ _TYPES: Mapping[StoredType, tuple[str, pa.DataType]] = {
     "integer": ("INT64", pa.int64()),
     "boolean": ("BOOLEAN", pa.bool_()),
 }
-"""The types of the engine and of Arrow."""
+"""For each type of a column: the type of the engine, and the type of Arrow."""
 
 
 def write(

@@ -162,7 +162,7 @@ class Namespaces(ABC):
             content = self._content_for(situation, tag.namespace)
             if content is None:
                 self.create(situation, tag)
-            elif not self.holds(tag):  # otherwise another process has just loaded it
+            elif not self.holds(tag):  # if it does, another process has just loaded it
                 may_drop = content in WORTHLESS
                 if not may_drop and (replace is None or self.resolve(replace) != tag.namespace):
                     raise in_the_way(tag.namespace, content)

@@ -208,7 +208,7 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
         fitted = tuple(_shortened(cell, most) for cell in cells)
     try:
         return fitted, is_cut, len(dump_row(fitted).encode()) + 1
-    except ValueError:  # JSON cannot represent a number or a text
+    except ValueError:  # a cell contains a value that JSON cannot represent
         return _fitted(tuple(map(plain, cells)), most)
 
 

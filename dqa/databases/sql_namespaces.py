@@ -190,7 +190,7 @@ class ServerNamespaces(Namespaces):
                 is_finished=is_finished,
             )
         except BaseException:
-            if not self.is_atomic:  # the tables may be large
+            if not self.is_atomic:  # a rollback would not remove the tables
                 with suppress(*self.errors):
                     self.drop(tag.namespace)
             raise

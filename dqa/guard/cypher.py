@@ -42,7 +42,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     Raises
     ------
     Refusal
-        The statement does not only read, reads hidden data, or cannot be parsed.
+        The statement does more than read, reads hidden data, or cannot be parsed.
     """
     reader = read_statement(statement, dialect, policy)
     _restrict(reader, policy)
@@ -58,7 +58,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 
 def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> CypherReader:
-    """Parse a statement; raise `Refusal` if it does not only read."""
+    """Parse a statement; raise `Refusal` if it does more than read."""
     reader = CypherReader(statement, dialect, policy)
     if reader.used and reader.used.lower() != (policy.database or "").lower():
         raise Refusal("it begins with USE, which could read another database; leave out USE")

@@ -28,7 +28,7 @@ class CypherReader(ValueReader):
     Raises
     ------
     Refusal
-        The statement does not only read, could create too large values, or cannot be parsed.
+        The statement does more than read, could create too large values, or cannot be parsed.
     """
 
     def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
@@ -89,7 +89,7 @@ class CypherReader(ValueReader):
     # Clauses
 
     def _query(self, end: int) -> str:
-        """Read clauses up to a token; return the last main clause."""
+        """Read the clauses before the token `end`; return the last clause, e.g. RETURN."""
         last = ""
         while self.i < end:
             clause = self.keys[self.i]

@@ -188,7 +188,7 @@ class _Rules:
             self._check_source(node)
             return
         if id(node) not in self.parsed.tables:
-            return  # a part of WITH
+            return  # a reference to a WITH part
         name, schema = node.name.lower(), node.db.lower()
         if name.startswith(TABLE_PREFIX) and not self.policy.allows_table(name, schema):
             raise Refusal(

@@ -295,7 +295,7 @@ def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> 
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return the columns of a table that are hidden or masked; if not `hidden`, the others."""
+    """Return the hidden and masked columns of a table, or with ``hidden=False`` the others."""
     table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}

@@ -206,7 +206,9 @@ def _literal(raw: str, token: Token, dialect: str) -> str:
             raise Refusal("databases can read a text in two ways; write '' for a quote in a text")
         return written
     if "\\" in value and dialect == "ansi":
-        raise Refusal("a text contains a backslash, which databases read in different ways")
+        raise Refusal(
+            "a text contains a backslash, which databases read in different ways; leave it out"
+        )
     is_escaped = "\\" in value and dialect == "postgres"
     value = value.replace("\\", "\\\\") if is_escaped else value
     return ("E'" if is_escaped else "'") + value.replace("'", "''") + "'"

@@ -31,7 +31,8 @@ def fault_of(code: str) -> Fault:
 
 
 TAG = "dqa_situation"
-"""The label of tags. Tags lack the label of the namespace, so statements cannot read them."""
+"""The label of the nodes that are tags. Tags do not have the label of the namespace, so statements
+cannot read them."""
 ORDER = "order_"
 """The prefix of tag properties that store the order of a table's rows."""
 FAILURES = (Neo4jError, DriverError, OSError)

@@ -137,7 +137,7 @@ def _sampled(rows: _Rows, match: str, passed: str, ends: str) -> tuple[list[dict
 
 
 def _without_base(labels: Iterable[str]) -> list[str]:
-    """Return the labels of a node, without those of tools unless it has no other label."""
+    """Return the labels of a node without labels of tools; if it has no other label, all labels."""
     found = sorted(labels)
     return [label for label in found if not _BASE.fullmatch(label)] or found
 
@@ -211,7 +211,7 @@ class Neo4j(EngineSession):
         self.convert = converter(label)
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
-        self._has_begun = self._has_ended = False  # the transaction of the statement
+        self._has_begun = self._has_ended = False  # states of the transaction
 
     def connect(self) -> Server:
         """Return a driver, which connects at the first statement."""

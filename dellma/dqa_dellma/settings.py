@@ -74,13 +74,13 @@ class DellmaSettings(DirectSettings):
     general: int = Field(
         default=2,
         ge=0,
-        description="number of latent factors to ask for that affect all actions",
+        description="number of requested latent factors that affect all actions",
     )
     own: int = Field(
-        default=2, ge=0, description="number of latent factors to ask for that affect one action"
+        default=2, ge=0, description="number of requested latent factors that affect one action"
     )
     factors: int = Field(
-        default=16, ge=1, description="k, the maximum number of latent factors to ask for"
+        default=16, ge=1, description="k, the maximum number of requested latent factors"
     )
     values: int = Field(default=3, ge=2, description="l, the number of values of each factor")
     samples: _Samples = 64

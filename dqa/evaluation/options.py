@@ -35,13 +35,13 @@ class RunOptions(Record, use_attribute_docstrings=True):
     """
 
     engine: EngineName = "local"
-    """Where work is done: local, or ray for a Ray cluster."""
+    """Where decisions are made: local for this machine, ray for a Ray cluster."""
     ray_address: str | None = None
     """Head of the Ray cluster (host:6379), or auto. By default, a cluster is started."""
     workers: Annotated[int, Field(ge=1)] = 4
-    """Threads that decide."""
+    """Number of threads that decide."""
     processes: Annotated[int, Field(ge=1)] = 1
-    """Processes of this machine that share these threads."""
+    """Number of processes on this machine. The threads are divided among them."""
     patience: Annotated[float, Field(ge=0.0)] = 60.0
     """Maximum time to wait for a database that cannot be reached."""
     fail_fast: bool = False
@@ -49,7 +49,7 @@ class RunOptions(Record, use_attribute_docstrings=True):
     audit: Annotated[Path | None, AfterValidator(_absolute)] = None
     """Append every statement and its result to this file."""
     isolation: Isolation = "process"
-    """Where statements run: in worker processes, or none: in this one."""
+    """Where statements run: process for worker processes, none for the process of dqa."""
 
     @model_validator(mode="after")
     def _require_one_engine(self) -> Self:

@@ -153,7 +153,7 @@ class Result(Record, use_attribute_docstrings=True):
     official: Candidate | None
     """The official answer, if there is one."""
     ties: tuple[Candidate, ...]
-    """The best decisions: at most 1,000, and the choice if it is one of the others."""
+    """The first 1,000 best decisions, and the choice if it is another best decision."""
     regret: float | None = Field(ge=0)
     """The loss relative to the best decision, in the unit of the scenario."""
     relative_regret: float | None = Field(ge=0)

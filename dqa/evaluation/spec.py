@@ -149,8 +149,8 @@ class Deciding(Record, use_attribute_docstrings=True):
     """Setting of a decider; 'dqa list --settings DECIDER' shows all settings. May be repeated. NAME
     without a value selects a named set of questions; 'dqa list' shows all sets."""
     rule_set: str | None = None
-    """Variant of the simulators' rules, such as 'released' or 'paper'. By default, the rules that
-    the answers of the questions follow."""
+    """Variant of the simulators' rules, such as 'released' or 'paper'. By default, the rules
+    by which the answers of the questions were determined."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Seed of random choices: generated questions, scripted models, and models with a
     temperature."""

@@ -69,7 +69,8 @@ class RulesFile(Record):
     """Business rules in a separate text file."""
 
     file: str = Field(
-        min_length=1, description="path of a UTF-8 text next to the file of questions, or below"
+        min_length=1,
+        description="path of a UTF-8 text file in the folder of the question file, or below it",
     )
 
 
@@ -91,41 +92,43 @@ class OwnQuestion(Record):
     )
 
     question: str | None = Field(
-        None, min_length=1, description="the decision in words; required without a scenario"
+        None, min_length=1, description="the text of the question; required without a scenario"
     )
-    rules: str | RulesFile = Field("", description="the business rules: a text, or a file of one")
+    rules: str | RulesFile = Field("", description="the business rules: a text, or a text file")
     candidates: _Candidates | None = Field(
         None,
         description="the possible choices: a list, or one SQL or Cypher statement whose first "
-        "column lists them; without it an answer is only compared with the right ones",
+        "column lists them; without candidates, only the text of an answer is compared",
     )
     answer: _Answers = Field(
         (),
-        description="the right choice, if it is known: one name, or several equally good ones, the "
-        "official one first; without it the decision is not judged",
+        description="the right choice: one name, or a list of equally good names with the official "
+        "name first; without 'answer' and 'outcomes', the decision is not judged",
     )
     outcomes: dict[str, float] | None = Field(
-        None, description="the outcome of each candidate, where more is better; judges in figures"
+        None, description="the outcome of each candidate; the largest outcome is the best"
     )
     forbidden: _Answers = Field(
-        (), description="candidates that the rules forbid, which are counted apart from wrong ones"
+        (),
+        description="candidates that the rules forbid; choosing one is wrong, and is counted"
+        " separately",
     )
     heuristics: dict[str, _Candidates] = Field(
         default_factory=dict,
         description="baselines by name: a list with the choice, or a statement whose first value "
         "is the choice",
     )
-    id: _Id = Field(None, description="unique in the file; by default the number of its line")
+    id: _Id = Field(None, description="a unique id in the file; by default the line number")
     tags: _OneOrMore = Field((), description="words that group questions in results")
     context: _OneOrMore = Field(
-        (), description="statements for deciders that write none themselves"
+        (), description="statements whose rows are shown to deciders that write no statements"
     )
     database: str | None = Field(
-        None, description="the name of its database; required with several databases"
+        None, description="the name of the database; required if there are several databases"
     )
     scenario: str | None = Field(
         None,
-        description="a scenario of the database, by name or folder, with its question and rules",
+        description="the name or folder of a scenario, which has the question and the rules",
     )
     target: dict[str, TargetValue] = Field(
         default_factory=dict, description="the parameters of the scenario's question"

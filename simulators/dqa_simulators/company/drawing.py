@@ -66,15 +66,22 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
         Whether the player decides on contracts, promotions and the closing of a site.
     """
 
-    periods: int = Field(default=12, ge=2, le=24, description="periods to decide")
-    items: int = Field(default=6, ge=1, le=6, description="items")
-    sites: int = Field(default=2, ge=1, le=3, description="sites")
-    noise: float = Field(default=0.17, ge=0.0, le=1.0, description="spread of demand (log)")
-    events: int = Field(default=6, ge=0, le=12, description="changes during the episode")
-    unannounced: int = Field(default=1, ge=0, le=12, description="changes without a memo")
-    delay: int = Field(default=0, ge=0, le=2, description="additional periods for every delivery")
+    periods: int = Field(default=12, ge=2, le=24, description="number of periods to decide")
+    items: int = Field(default=6, ge=1, le=6, description="number of items")
+    sites: int = Field(default=2, ge=1, le=3, description="number of sites")
+    noise: float = Field(
+        default=0.17, ge=0.0, le=1.0, description="standard deviation of the logarithm of demand"
+    )
+    events: int = Field(default=6, ge=0, le=12, description="number of changes during the episode")
+    unannounced: int = Field(
+        default=1, ge=0, le=12, description="number of these changes without a memo"
+    )
+    delay: int = Field(
+        default=0, ge=0, le=2, description="number of additional periods of every delivery"
+    )
     proposals: bool = Field(
-        default=True, description="decide on contracts, promotions and closing a site"
+        default=True,
+        description="whether the player decides on contracts, promotions and closing a site",
     )
 
     @property

@@ -37,7 +37,7 @@ class HoldemSettings(BaseModel, extra="forbid", frozen=True):
 
     strong: Literal["uniform"] | dict[str, float] = Field(
         default_factory=lambda: dict(DEFAULT_SHARES),
-        description="'uniform', or the share of each category among hands at the river",
+        description="'uniform', or the weight of each category in the draw of the good hand",
     )
 
     @field_validator("strong")

@@ -217,7 +217,7 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
     else:
         location = question.situation
         with closing(
-            open_database(whole_url(questions.places[location], location))
+            open_database(whole_url(questions.locations[location], location))
         ) as opened_database:
             schema = opened_database.schema()
         situation = ShownSituation(name=location, hash=None, rows={})

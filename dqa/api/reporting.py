@@ -324,8 +324,8 @@ def _make_report(
     ]
     # Runs of older versions record no content of questions, but of all questions together.
     contents = [
-        (run.record and run.record.content_hash) or f"run {place}"
-        for place, run in enumerate(opened)
+        (run.record and run.record.content_hash) or f"run {location}"
+        for location, run in enumerate(opened)
     ]
     asked = find_contestants(opened, contents=contents)
     decided = by_question(reported, asked.names)
@@ -339,8 +339,8 @@ def _missing(reported: Sequence[ReportedRun], *, is_detailed: bool) -> dict[str,
     """Return the reasons why the page lacks traces, or outcomes of candidates."""
     if not is_detailed:
         made = sum(len(one.run.results) for one in reported)
-        places = (str(one.run.location or "RUN") for one in reported)
-        shown = " or ".join(f"'{shell_command('show', place)}'" for place in places)
+        locations = (str(one.run.location or "RUN") for one in reported)
+        shown = " or ".join(f"'{shell_command('show', location)}'" for location in locations)
         traces = (
             f"This page has only the figures of {counted(made, 'decision')}. {shown} shows the "
             "traces. 'dqa report --details' writes a page with all traces."

@@ -340,7 +340,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         open_executor(setup, objects, work.calls, work.options) as executor,
         work.storing(setup.spec, content, len(setup.tasks)) as store,
     ):
-        shortcuts = choose_by_shortcuts(setup.questions, setup.places)
+        shortcuts = choose_by_shortcuts(setup.questions, setup.locations)
         store.add_shortcuts(shortcuts)
         results = work.decide(store, setup, executor)
     return work.finish(store, results, defects=setup.questions.defects, shortcut_choices=shortcuts)
@@ -359,7 +359,7 @@ def _spec(
             "There are no questions: give questions or their source, or resume a stored run."
         )
     if isinstance(what, QuestionSet):
-        is_own = all(map(what.is_in_place, what.questions))
+        is_own = all(map(what.has_location, what.questions))
         what = PassedQuestions(name=what.name, content_hash=what.content_hash, in_place=is_own)
     if what is not None and what is not whole:
         fields = {**fields, "questions": what}

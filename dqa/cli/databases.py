@@ -21,7 +21,7 @@ from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
 from dqa.core.docstrings import descriptions
 from dqa.core.errors import UsageError
-from dqa.core.text import counted, shortened, spelt_out, visible
+from dqa.core.text import counted, escape_invisible, shortened, visible
 from dqa.report.table import Table
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _print_csv(found: QueriedRows) -> None:
 
 def _escaped(cell: Any) -> Any:  # noqa: ANN401  (any value of a result)
     plain = _plain(cell)
-    return spelt_out(plain, kept="\n\t") if isinstance(plain, str) else plain
+    return escape_invisible(plain, unescaped="\n\t") if isinstance(plain, str) else plain
 
 
 def _shown(cell: Any) -> str:  # noqa: ANN401  (any value of a result)

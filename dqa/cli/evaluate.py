@@ -353,8 +353,8 @@ def _how_to_resume(out: str | None, *, games: bool) -> str:
     from dqa.evaluation.location import locate_run
     from dqa.report.hints import resume_command
 
-    place = locate_run(out)
-    how = f"'{resume_command(place, games=games)}'" if place.name else "The same command"
+    location = locate_run(out)
+    how = f"'{resume_command(location, games=games)}'" if location.name else "The same command"
     return f"are stored. {how} resumes the run."
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dqa.core.text import spelt_out, visible
+from dqa.core.text import escape_invisible, visible
 from dqa.report.plain import plain
 from dqa.report.table import Table
 
@@ -59,7 +59,9 @@ def echo_json(value: object) -> None:
     NaN and infinities become null. Invisible characters are escaped as JSON does.
     """
     text = json.dumps(plain(value), indent=2, ensure_ascii=False, default=str)
-    typer.echo(spelt_out(text, kept="\n", spell=lambda character: json.dumps(character)[1:-1]))
+    typer.echo(
+        escape_invisible(text, unescaped="\n", spell=lambda character: json.dumps(character)[1:-1])
+    )
 
 
 def echo_table(table: Table) -> None:

@@ -110,9 +110,9 @@ class Rows:
     advice: str = "aggregate, filter or use LIMIT"
     warning: str = ""
 
-    def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
+    def rounded(self, digits: int, exact: Collection[float] = frozenset()) -> Self:
         """Return the result with numbers rounded for a model; see `round_rows`."""
-        return replace(self, rows=round_rows(self.rows, digits, kept))
+        return replace(self, rows=round_rows(self.rows, digits, exact))
 
     def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
         """Return the text for a model: one JSON array per line, starting with the header.

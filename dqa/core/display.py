@@ -121,7 +121,7 @@ _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x
 
 
 def round_rows(
-    rows: Sequence[tuple[Value, ...]], digits: int, kept: Collection[float] = frozenset()
+    rows: Sequence[tuple[Value, ...]], digits: int, exact: Collection[float] = frozenset()
 ) -> tuple[tuple[Value, ...], ...]:
     """Return rows with rounded numbers.
 
@@ -136,19 +136,19 @@ def round_rows(
         Rows of the same length.
     digits
         The significant digits; 0 for all digits.
-    kept
+    exact
         Numbers that do not change, such as candidates.
     """
     if not digits or not rows or not rows[0]:
         return tuple(rows)
-    columns = (_rounded_column(cells, digits, kept) for cells in zip(*rows, strict=True))
+    columns = (_rounded_column(cells, digits, exact) for cells in zip(*rows, strict=True))
     return tuple(zip(*columns, strict=True))
 
 
 def _rounded_column(
-    cells: tuple[Value, ...], digits: int, kept: Collection[float]
+    cells: tuple[Value, ...], digits: int, exact: Collection[float]
 ) -> Iterable[Value]:
-    numbers = set(_numbers(cells)).difference(kept)
+    numbers = set(_numbers(cells)).difference(exact)
     shown = {number: short for number, short in _distinguish(numbers, digits) if short != number}
     return (_with(cell, shown) for cell in cells) if shown else cells
 

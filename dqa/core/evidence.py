@@ -73,7 +73,7 @@ class Evidence:
         rows: Rows,
         display: Display = DEFAULT_DISPLAY,
         *,
-        kept: Collection[float] = frozenset(),
+        exact: Collection[float] = frozenset(),
         closing: str = "",
         tool: str = QUERY,
     ) -> Self:
@@ -87,14 +87,14 @@ class Evidence:
             The result.
         display
             The format of values, such as the digits of rounded numbers.
-        kept
+        exact
             Numbers that must not be rounded.
         closing
             Lines to add below the rows.
         tool
             The tool.
         """
-        shown = rows.rounded(display.digits, kept)
+        shown = rows.rounded(display.digits, exact)
         text = shown.to_text(digits=0)
         return cls(
             statement=statement,

@@ -69,7 +69,7 @@ class PlanText:
     """The steps of a plan in order, and the lines that belong to no step."""
 
     steps: tuple[PlanStep, ...]
-    beside: tuple[str, ...] = ()
+    other_lines: tuple[str, ...] = ()
 
 
 def steps_of(plan: str) -> tuple[PlanStep, ...]:

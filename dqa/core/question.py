@@ -36,7 +36,7 @@ class Question:
         The business rules.
     situation
         The name of the situation, a key of `QuestionSet.situations`. For a user's own database, a
-        key of `QuestionSet.places`.
+        key of `QuestionSet.locations`.
     target
         The parameter values of the question, e.g. ``{"country": "SWE", "home": "baltic_sea"}``.
     candidates

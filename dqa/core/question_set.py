@@ -66,7 +66,7 @@ class QuestionSet:
         The truths by question key. They are used only for scoring; deciders never see them.
     rule_set
         The rule set of the truths; None for the first rule set of each simulator.
-    places
+    locations
         The locations of the user's own databases, by name. dqa reads these databases where they
         are, without loading them. A situation with the name of such a database is a copy of its
         data.
@@ -83,7 +83,7 @@ class QuestionSet:
     defects: tuple[Defect, ...] = ()
     truths: Mapping[str, Truth] = field(default_factory=dict)
     rule_set: str | None = None
-    places: Mapping[str, str] = field(default_factory=dict, repr=False)  # may hold passwords
+    locations: Mapping[str, str] = field(default_factory=dict, repr=False)  # may hold passwords
 
     def __post_init__(self) -> None:
         for question in self.questions:
@@ -114,13 +114,13 @@ class QuestionSet:
         """Return the truth of a question; an empty `Truth` if it is unknown."""
         return self.truths.get(question.key, NOTHING_KNOWN)
 
-    def is_in_place(self, question: Question) -> bool:
+    def has_location(self, question: Question) -> bool:
         """Return whether `question` is about a user's own database, which is not loaded."""
-        return question.situation in self.places
+        return question.situation in self.locations
 
     def has_data_of(self, question: Question) -> bool:
         """Return whether the data of `question` is in memory."""
-        return question.situation in self.situations or not self.is_in_place(question)
+        return question.situation in self.situations or not self.has_location(question)
 
     def situation_of(self, question: Question) -> Situation:
         """Return the situation of a question.
@@ -135,7 +135,7 @@ class QuestionSet:
         name = question.situation
         if name in self.situations:
             return self.situations[name]
-        if self.is_in_place(question):
+        if self.has_location(question):
             raise UsageError(
                 f"Question '{question.key}' does not name a scenario, so the data of its database "
                 f"'{name}' was not read."

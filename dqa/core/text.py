@@ -14,7 +14,7 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 def visible(line: str) -> str:
     """Return a line with its control characters escaped; a tab becomes four spaces."""
-    return spelt_out(line.replace("\t", "    "))
+    return escape_invisible(line.replace("\t", "    "))
 
 
 def visible_lines(text: str) -> str:
@@ -52,14 +52,14 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def spelt_out(text: str, kept: str = "", spell: Callable[[str], str] = _escaped) -> str:
+def escape_invisible(text: str, unescaped: str = "", spell: Callable[[str], str] = _escaped) -> str:
     r"""Return a text with its invisible characters escaped.
 
     Parameters
     ----------
     text
         The text.
-    kept
+    unescaped
         Invisible characters that do not change, e.g. line breaks.
     spell
         Escapes a character; by default as in Python, e.g. ``\u202e``.
@@ -68,7 +68,7 @@ def spelt_out(text: str, kept: str = "", spell: Callable[[str], str] = _escaped)
         return text
     return "".join(
         spell(character)
-        if unicodedata.category(character) in _UNSEEN and character not in kept
+        if unicodedata.category(character) in _UNSEEN and character not in unescaped
         else character
         for character in text
     )

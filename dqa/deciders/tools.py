@@ -161,7 +161,7 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
         cut: Cut | None = "seconds" if isinstance(error, StatementTimeoutError) else None
         seconds = perf_counter() - started
         return Evidence.failed(statement, error, seconds, closing=closing, cut=cut)
-    return Evidence.of(statement, rows, display, kept=numbers_in(candidates), closing=closing)
+    return Evidence.of(statement, rows, display, exact=numbers_in(candidates), closing=closing)
 
 
 def query_tool(

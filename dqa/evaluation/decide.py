@@ -241,7 +241,7 @@ def run_span(setup: Setup) -> AbstractContextManager[Span]:
             "gen_ai.agent.name": name,
             "gen_ai.workflow.name": name,  # so earlier conventions call it
             "dqa.run.deciders": tuple(setup.deciders[0]),
-            "dqa.run.databases": tuple(setup.targets) or tuple(setup.places),
+            "dqa.run.databases": tuple(setup.targets) or tuple(setup.locations),
             "dqa.run.epochs": len(setup.deciders),
             "dqa.run.decisions": len(setup.tasks),
         },

@@ -249,7 +249,7 @@ def needed_variables(run: PreparedRun) -> dict[str, str]:
     keys = {key for chat in chats for key in getattr(chat, "lc_secrets", {}).values()}
     databases = {parse_database(database)[0] for database in run.spec.databases}
     databases |= {
-        name for named in run.places.items() for name in (named[0], named[1].backend.name)
+        name for named in run.locations.items() for name in (named[0], named[1].backend.name)
     }
     names = keys | set(map(variable_of, databases))
     for other in ("API_BASE", "BASE_URL", "ORG_ID"):

@@ -148,7 +148,7 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
     return targets
 
 
-def places_of(
+def locations_of(
     locations: Mapping[str, str],
     described: Mapping[str, tuple[Schema, ...]] = MappingProxyType({}),
     **access: Unpack[Access],
@@ -180,7 +180,7 @@ def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
     schemas_of: dict[str, dict[str, Schema]] = {}
     for question in questions.questions:
         scenario = plugins.scenario_of(question)
-        if scenario is not None and questions.is_in_place(question):
+        if scenario is not None and questions.has_location(question):
             schemas_of.setdefault(question.situation, {}).setdefault(scenario.name, scenario.schema)
     return {name: tuple(schemas.values()) for name, schemas in schemas_of.items()}
 
@@ -239,7 +239,7 @@ class Setup:
         Judges the decisions.
     scenarios
         The scenarios of each decider that supports only some scenarios.
-    places
+    locations
         The user's own databases, by name.
     """
 
@@ -249,7 +249,7 @@ class Setup:
     models: Mapping[str, str]
     judge: Judge
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    places: Mapping[str, DatabaseLocation] = field(default_factory=dict)
+    locations: Mapping[str, DatabaseLocation] = field(default_factory=dict)
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
@@ -258,11 +258,11 @@ class Setup:
         Situations are in the order of their first question. The tasks of a group are ordered by
         question, then by epoch, then by decider.
         """
-        questions, locations = self.questions, {**self.targets, **self.places}
+        questions, locations = self.questions, {**self.targets, **self.locations}
         by_situation: dict[str, list[Question]] = {}
         for question in questions.questions:
             situation = question.situation
-            if not questions.is_in_place(question):
+            if not questions.has_location(question):
                 situation = questions.situation_of(question).content_hash[:_HASH]
             by_situation.setdefault(situation, []).append(question)
         return tuple(
@@ -270,7 +270,7 @@ class Setup:
             for situation, own_questions in by_situation.items()
             for name in (
                 (own_questions[0].situation,)
-                if questions.is_in_place(own_questions[0])
+                if questions.has_location(own_questions[0])
                 else self.targets
             )
             for question in own_questions
@@ -285,8 +285,8 @@ class Setup:
 
     def open(self, task: Task) -> Database:
         """Open the database of a task read-only, after loading its situation if necessary."""
-        if self.questions.is_in_place(task.question):
-            return self.places[task.database].open()
+        if self.questions.has_location(task.question):
+            return self.locations[task.database].open()
         return self.targets[task.database].load(self.questions.situation_of(task.question))
 
 
@@ -347,11 +347,11 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     targets = targets_of(spec.databases, **access)
     if questions is None:
         questions = spec.questions.read(policy, audit)
-    places = places_of(questions.places, descriptions_for(questions), **access)
+    locations = locations_of(questions.locations, descriptions_for(questions), **access)
     if spec.rule_set is None:
         spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:
-        loaded = [s for name, s in questions.situations.items() if name not in questions.places]
+        loaded = [s for name, s in questions.situations.items() if name not in questions.locations]
         if loaded:
             require_known(policy, [describe(found.schema) for found in loaded])
     deciders = tuple(
@@ -367,7 +367,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     return PreparedRun(
         *(questions, targets, deciders, connected.models),
         Judge(questions, spec.rule_set, spec.strict_official, spec.r_ves),
-        *(scenarios, places),
+        *(scenarios, locations),
         spec=spec,
         connected=connected,
         warnings=tuple(left_out),
@@ -407,7 +407,7 @@ def _select(
     selected, lines = questions.questions, []
     first = {question.scenario: question for question in reversed(selected)}
     # All questions of a scenario have the same form; a user's own questions may differ.
-    own = [question for question in selected if questions.is_in_place(question)]
+    own = [question for question in selected if questions.has_location(question)]
     refused: dict[str, UsageError] = {}
     for question in (*first.values(), *own):
         try:

@@ -54,7 +54,7 @@ def usual_rules(questions: QuestionSet) -> str | None:
 
 def has_record(questions: QuestionSet, question: Question) -> bool:
     """Return whether a question's outcomes come from the user's database instead of a simulator."""
-    return questions.is_in_place(question) and questions.truth_of(question).outcomes is not None
+    return questions.has_location(question) and questions.truth_of(question).outcomes is not None
 
 
 class SimulationGroup(NamedTuple):

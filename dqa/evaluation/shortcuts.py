@@ -23,7 +23,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.deciders.base import Settings
-from dqa.evaluation.prepare import DatabaseLocation, places_of
+from dqa.evaluation.prepare import DatabaseLocation, locations_of
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.statistics.summaries import grouped
@@ -109,7 +109,7 @@ class Chance(Record):
 
 
 def choose_by_shortcuts(
-    question_set: QuestionSet, places: Mapping[str, DatabaseLocation] | None = None
+    question_set: QuestionSet, locations: Mapping[str, DatabaseLocation] | None = None
 ) -> tuple[ShortcutChoices, ...]:
     """Let every heuristic answer the questions of its scenario, in the order of the set.
 
@@ -120,7 +120,7 @@ def choose_by_shortcuts(
     ----------
     question_set
         The questions.
-    places
+    locations
         The user's own databases, by name. None opens the databases that the question set names.
 
     Raises
@@ -134,7 +134,7 @@ def choose_by_shortcuts(
     """
 
     def data(question: Question) -> tuple[str, int | str]:
-        in_place = question_set.is_in_place(question)
+        in_place = question_set.has_location(question)
         content = question.situation if in_place else id(question_set.situation_of(question))
         return question.scenario, content
 
@@ -146,7 +146,9 @@ def choose_by_shortcuts(
         with ExitStack() as stack:
             database = None
             if deciders:
-                database = stack.enter_context(closing(_opened(question_set, questions[0], places)))
+                database = stack.enter_context(
+                    closing(_opened(question_set, questions[0], locations))
+                )
             for question in questions:
                 found[question.key] = ShortcutChoices(
                     question=question.key,
@@ -173,12 +175,12 @@ def _choices(
 
 
 def _opened(
-    question_set: QuestionSet, question: Question, places: Mapping[str, DatabaseLocation] | None
+    question_set: QuestionSet, question: Question, locations: Mapping[str, DatabaseLocation] | None
 ) -> Database:
     """Open the user's own database, or load the situation of the question into memory."""
-    if question_set.is_in_place(question):
+    if question_set.has_location(question):
         name = question.situation
-        return (places or places_of({name: question_set.places[name]}))[name].open()
+        return (locations or locations_of({name: question_set.locations[name]}))[name].open()
     return plugins.backend("sqlite").load(question_set.situation_of(question))
 
 

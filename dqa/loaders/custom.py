@@ -203,7 +203,7 @@ class _Reading:
                     found.append(self._labelled(line, scenario))
         used = {question.situation for question, _ in found}
         used_locations = {name: at for name, at in self.locations.items() if name in used}
-        return replace(QuestionSet.of(self.name, found, self.situations), places=used_locations)
+        return replace(QuestionSet.of(self.name, found, self.situations), locations=used_locations)
 
     def _scenario_of(self, line: _Line) -> str:
         """Return the scenario of a question; by default the name of the set."""

@@ -240,7 +240,7 @@ class _Reading:
             raise DataError(f"{file}: no question can be read.{first}")
         name = self.folder.resolve().name
         found = QuestionSet.of(name, self.labelled, {}, tuple(self.defects))
-        return replace(found, places=self.locations)
+        return replace(found, locations=self.locations)
 
     def _entries(self, file: Path) -> list[Any]:
         """Return the entries of a JSON list, of JSON lines or of a CSV file."""

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from dqa.core.errors import UsageError
 from dqa.core.files import problem_of_path, require_new_file, write_private
-from dqa.core.text import spelt_out
+from dqa.core.text import escape_invisible
 from dqa.report.plain import plain
 
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
@@ -86,7 +86,7 @@ def percent(probability: float) -> str:
 
 
 def _visible(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else spelt_out(text, kept="\n\t")
+    return text if _PLAIN.fullmatch(text) else escape_invisible(text, unescaped="\n\t")
 
 
 @cache

@@ -111,7 +111,7 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
                 plans.append(plan.steps)
                 title = f"plan {len(plans)} (+ new, - removed)" if plans[1:] else "plan"
                 items = tuple(_changes(old, plan.steps))
-                yield Passage("plan", title, event.step, items=items, notes=plan.beside)
+                yield Passage("plan", title, event.step, items=items, notes=plan.other_lines)
             case ToolEvent():
                 pending = pending[event.kind != "tool" :]
                 yield called_passage(event.step, event)

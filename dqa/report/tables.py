@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from dqa.core.records import Record
-from dqa.core.text import counted, spelt_out
+from dqa.core.text import counted, escape_invisible
 from dqa.core.truth import MatchRule
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import Outcome, Result
@@ -209,7 +209,9 @@ def _match_lines(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> 
     for total in totals:
         if total.official_metrics:
             shown = (f"{name} {100 * mean:.1f}" for name, mean in total.official_metrics.items())
-            lines.append(f"Official metrics of {spelt_out(total.decider)}: {', '.join(shown)}.")
+            lines.append(
+                f"Official metrics of {escape_invisible(total.decider)}: {', '.join(shown)}."
+            )
     return lines
 
 

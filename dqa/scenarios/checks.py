@@ -171,7 +171,7 @@ class _Check:
             path: FieldPath = ("critical_values", index)
             if value.spared is not None:
                 yield from _known((*path, "spared"), "critical value", value.spared.by, names)
-                columns += [("spared", *column) for column in value.spared.beside]
+                columns += [("spared", *column) for column in value.spared.columns]
             if (sums := value.computed) is not None:
                 columns += [("computed", sums.table, name) for name in sorted(sums.columns)]
                 columns += [("computed", sums.table, sums.by)]

@@ -199,7 +199,7 @@ class Spared(Part):
 
     by: str
     """The critical value from which the number is computed, by name."""
-    beside: tuple[tuple[str, str], ...] = Field(min_length=1)
+    columns: tuple[tuple[str, str], ...] = Field(min_length=1)
     """Columns as ``(table, column)``. The number is also computed from at least one of them."""
 
 

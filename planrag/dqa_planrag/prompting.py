@@ -154,7 +154,7 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     current_step
         The number of the step that the model named last; empty if it is unknown.
     """
-    around = read_plan(plan).beside
+    around = read_plan(plan).other_lines
     lines = [line for line in plan.splitlines() if line.strip() not in around]
     shown = "\n".join(lines).strip()
     return fill_blocks(("standing_plan",), protocol, plan=shown, current_step=current_step)

@@ -78,10 +78,10 @@ def test_numbers_within_a_step_do_not_split_it() -> None:
 def test_lines_outside_of_the_steps_are_returned() -> None:
     """Lines outside of the list are returned separately."""
     found = read_plan("Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.")
-    assert found.beside == ("Here is my plan:", "Let me begin.")
-    assert read_plan("Find A\nAdd B").beside == ()
+    assert found.other_lines == ("Here is my plan:", "Let me begin.")
+    assert read_plan("Find A\nAdd B").other_lines == ()
     found = read_plan("So:\n\nMy plan: [Step 1: Find A, Step 2: Add B]\n\nLet me begin.")
-    assert found.beside == ("So:", "My plan:", "Let me begin.")
+    assert found.other_lines == ("So:", "My plan:", "Let me begin.")
 
 
 def test_a_single_line_without_numbers_is_its_sentences() -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dqa.core.text import spelt_out, visible
+from dqa.core.text import escape_invisible, visible
 
 
 @pytest.mark.parametrize(
@@ -15,12 +15,12 @@ from dqa.core.text import spelt_out, visible
 def test_what_acts_unseen_is_spelt_out(character: str) -> None:
     """Control characters are escaped on a terminal, on a page and in JSON."""
     assert visible(f"a{character}b") == f"a{ascii(character)[1:-1]}b"
-    assert spelt_out(character, kept="\n\t").isascii()
-    escaped = spelt_out(character, spell=lambda one: json.dumps(one)[1:-1])
+    assert escape_invisible(character, unescaped="\n\t").isascii()
+    escaped = escape_invisible(character, spell=lambda one: json.dumps(one)[1:-1])
     assert json.loads(f'"{escaped}"') == character
 
 
 def test_everything_else_stays() -> None:
     """Letters of any language and the characters in `kept` do not change."""
     assert visible("Zürich\t東京") == "Zürich    東京"
-    assert spelt_out("ä\nb", kept="\n") == "ä\nb"
+    assert escape_invisible("ä\nb", unescaped="\n") == "ä\nb"

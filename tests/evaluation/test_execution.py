@@ -22,7 +22,7 @@ from dqa.core.display import Value
 from dqa.core.question import Question
 from dqa.core.truth import GoldTable, MatchRule, Truth
 from dqa.evaluation.execution import compare_statements, efficiency_reward, rows_match
-from dqa.evaluation.prepare import places_of
+from dqa.evaluation.prepare import locations_of
 
 FILE: dict[str, Any] = json.loads((Path(__file__).parent / "pairs.json").read_text("utf-8"))
 _Rows = list[tuple[Value, ...]]
@@ -35,7 +35,7 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     file = tmp_path_factory.mktemp("pairs") / "harbour.sqlite"
     with closing(sqlite3.connect(file)) as database:
         database.executescript("\n".join(FILE["schema"]))
-    with closing(places_of({"harbour": str(file)})["harbour"].open()) as opened:
+    with closing(locations_of({"harbour": str(file)})["harbour"].open()) as opened:
         yield opened
 
 

@@ -1,4 +1,4 @@
-"""A worker that does not come back from a server: whose fault that is, and what is left there."""
+"""A worker that waits for a server too long: the reported cause, and the statements on the server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, StatementTimeoutError
 from dqa.core.session import Session
-from tests.integration.test_leaving import LONG, ONE, Way, way
+from tests.integration.test_disconnects import LONG, ONE, Way, way
 
 __all__ = ["way"]
 

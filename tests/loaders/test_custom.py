@@ -45,7 +45,7 @@ def test_a_question_needs_its_text_and_nothing_else(shop: Path, tmp_path: Path) 
     only = found.questions[0]
     assert (only.situation, only.candidates, only.rules) == ("shop", None, "")
     assert found.truth_of(only).answers == ()
-    assert found.is_in_place(only)
+    assert found.has_location(only)
 
 
 def test_candidates_come_from_a_list_or_a_statement(shop: Path) -> None:
@@ -193,7 +193,7 @@ def test_several_databases_have_different_names(shop: Path, tmp_path: Path) -> N
     both = {"here": shop, "there": shop}
     found = dqa.read_questions([{**BEST, "database": "there"}], both)
     assert found.questions[0].situation == "there"
-    assert {*found.places} == {"there"}
+    assert {*found.locations} == {"there"}
     with pytest.raises(dqa.UsageError, match="database: is missing: choose one of here, there"):
         dqa.read_questions([BEST], both)
     with pytest.raises(dqa.UsageError, match="Two databases have the name 'shop'"):

@@ -36,7 +36,7 @@ def test_birds_form_is_read_with_hints_difficulty_and_gold(bird: Path) -> None:
     ]
     assert not found.situations
     assert not found.defects
-    assert found.places == {
+    assert found.locations == {
         name: str(bird / "dev_databases" / name / f"{name}.sqlite") for name in ("harbour", "choir")
     }
     asked = found.find("harbour/3")
@@ -77,7 +77,7 @@ def test_databases_and_a_limit_choose_questions_and_open_no_other(bird: Path) ->
     (bird / "dev_databases" / "harbour" / "harbour.sqlite").unlink()
     found = dqa.read_release(bird, scenarios=("choir",), limit=2)
     assert [q.key for q in found.questions] == ["choir/6", "choir/7"]
-    assert list(found.places) == ["choir"]
+    assert list(found.locations) == ["choir"]
     with pytest.raises(UnknownNameError, match="Did you mean 'choir'"):
         dqa.read_release(bird, scenarios=("choirs",))
 
@@ -154,8 +154,8 @@ def test_questions_about_a_server_find_it_in_the_environment(
     monkeypatch.setenv("DQA_CHOIR_URL", f"{form}://me:secret@host/choir")
     found = read_questions(folder, form=form)
     assert len(found.questions) == len(QUESTIONS)
-    assert found.places["harbour"] == f"{form}://me:***@host/BIRD"
-    assert found.places["choir"].endswith("/choir")
+    assert found.locations["harbour"] == f"{form}://me:***@host/BIRD"
+    assert found.locations["choir"].endswith("/choir")
 
 
 def test_spider_2_has_gold_tables(tmp_path: Path) -> None:

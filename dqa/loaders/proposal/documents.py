@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dqa.core.display import dump_row
-from dqa.core.text import shortened, spelt_out, visible
+from dqa.core.text import escape_invisible, shortened, visible
 from dqa.loaders.proposal.choices import Choice
 from dqa.loaders.proposal.guesses import GUESS
 from dqa.loaders.proposal.survey import Survey, SurveyedTable
@@ -131,7 +131,7 @@ def _toml(text: str) -> str:
         return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
 
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{spelt_out(escaped, spell=spell)}"'
+    return f'"{escape_invisible(escaped, spell=spell)}"'
 
 
 def _column_type(survey: Survey, label: str, key: str) -> str:

@@ -285,7 +285,7 @@ def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) 
             yield Found.WORKED_OUT
         elif value.spared is not None and computed.term is None:
             (by,) = (other for other in values if other.name == value.spared.by)
-            others = (view.has(computed.leaves, *column) for column in value.spared.beside)
+            others = (view.has(computed.leaves, *column) for column in value.spared.columns)
             if view.holds(computed, by) and any(others):
                 yield Found.NOT_NEEDED
 

@@ -11,10 +11,10 @@ from dqa.guard import Policy, check
 from dqa.guard.scope import SchemaScope
 from tests.guard.case_files import read_cases
 
-WAYS = read_cases("walls")
+WAYS = read_cases("schema_scope")
 """Statements by dialect: they ``reads`` another schema, ``tells`` its content without a row, are
 ``unread`` (always refused), are ``described`` from the own schema without the engine, or are
-``inside``. tests/integration/test_walls.py runs them on the servers."""
+``inside``. tests/integration/test_schema_scope_on_servers.py runs them on the servers."""
 NAMES = {"own": "dqa_own_1", "other": "dqa_other_2", "database": "worlds"}
 NAMES |= {"OWN": NAMES["own"].upper(), "OTHER": NAMES["other"].upper()}
 TABLES = ("goods", "building", "own_view")

@@ -1,4 +1,4 @@
-"""Places are walls: of two situations in one server, each is asked alone."""
+"""The schema scope on servers: statements on one of two situations never read the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.databases.engines import Target, world
 from tests.guard.case_files import read_cases
 from tests.integration.conftest import targeted
 
-WAYS = read_cases("walls")
+WAYS = read_cases("schema_scope")
 OPEN = Policy(schemas=frozenset({"*"}))
 ALL = Limits(rows=100_000, bytes=100_000_000)
 HIDDEN = "hidden"
@@ -154,8 +154,8 @@ def test_a_situation_sees_nothing_of_another(two: TwoSituations) -> None:
         assert _is_run(own, statement), statement
 
 
-def test_without_walls_the_same_statements_read_it(two: TwoSituations) -> None:
-    """So the walls are what keeps it apart; a policy may take them away."""
+def test_without_a_scope_the_same_statements_read_it(two: TwoSituations) -> None:
+    """The scope separates the situations; a policy can extend it."""
     own = two.open(two.own, OPEN)
     for statement in two.ways("reads"):
         rows = own.query(statement, ALL)
@@ -211,7 +211,7 @@ def test_a_search_path_of_a_role_is_its_own_place(postgres_url: str) -> None:
         engine.dispose()
 
 
-def test_what_is_opened_by_its_url_has_the_same_walls(two: TwoSituations) -> None:
+def test_a_database_opened_by_its_url_has_the_same_scope(two: TwoSituations) -> None:
     """`ask`, `dqa query` and questions of one's own open databases so."""
     name = two.names["own"]
     if two.dialect == "duckdb":

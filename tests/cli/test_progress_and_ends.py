@@ -1,4 +1,4 @@
-"""What `dqa ask` and `dqa eval` say while they ask and at the end, and of models that fail."""
+"""What `dqa ask` and `dqa eval` print during and after their work, and failures of models."""
 
 from __future__ import annotations
 

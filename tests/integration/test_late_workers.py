@@ -1,4 +1,4 @@
-"""A worker that waits for a server too long: the reported cause, and the statements on the server."""
+"""A worker that waits for a server too long: its reported cause, and its statements there."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ _CONTRACTS: Mapping[str, str] = {
     "world": "dqa.worlds.base:WorldFactory",
     "set": "importlib.resources.abc:Traversable",
 }
-"""The class or protocol that each kind of plug-in must have. It is imported on first use."""
+"""The class or protocol of each kind of plug-in. It is imported on first use."""
 
 
 @cache
@@ -112,12 +112,12 @@ def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # n
 
 
 def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
-    """Load an instance of `contract` (with `is_class`, a subclass), and check its type."""
+    """Load an object, which must be an instance (or with `is_class`, a subclass) of `contract`."""
     try:
         loaded = resolve_name(value)
     except DqaError:
         raise
-    except (Exception, SystemExit) as error:  # whatever a package does when it is imported
+    except (Exception, SystemExit) as error:  # the import of a package can raise anything
         problem = " ".join(f"{type(error).__name__}: {error}".split())
         raise PluginError(
             f"{what} but cannot be loaded: {problem}. Install the package that it needs, or "
@@ -128,7 +128,7 @@ def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> 
         classes = loaded if isinstance(loaded, tuple) else (loaded,)
         fits = all(isinstance(one, type) and issubclass(one, wanted) for one in classes)
     else:
-        # A class has the methods of a protocol, but is not an instance of it.
+        # `isinstance` accepts a class that has the protocol's methods.
         fits = isinstance(loaded, wanted) and (wanted is Callable or not isinstance(loaded, type))
     if not fits:
         found = loaded if isinstance(loaded, type) else type(loaded)
@@ -228,7 +228,7 @@ def decider(name: str) -> DeciderFactory:
         )
     if not heuristics:
         return _load("decider", name)  # type: ignore[no-any-return]
-    # Nothing here imports deciders, which import this module.
+    # The import is late, because deciders import this module.
     make: Callable[..., DeciderFactory] = resolve_name("dqa.deciders.baselines:heuristic_factory")
     return make(heuristics[0], name)
 
@@ -278,7 +278,7 @@ def simulator(name: str) -> Simulator:
 
 @cache
 def simulator_of(scenario: Scenario) -> Simulator:
-    """Return the simulator of a scenario. The scenario may be unregistered."""
+    """Return the simulator of a scenario, which need not be registered."""
     from dqa.scenarios.outcomes import ScenarioOutcomes
 
     if scenario.outcomes.source == "query":
@@ -335,11 +335,14 @@ def backend_for(location: str) -> Backend:
     """
     from dqa.databases.backends import BUILT_IN
 
-    for found in BUILT_IN.values():  # finding packages takes longer than a statement
+    for found in BUILT_IN.values():  # first, because these need no slow search for packages
         if found.embedded and found.accepts(location):
             return found
     known, broken = [], []
-    for name in (*_registered("database"), *BUILT_IN):  # the last ones open any URL
+    for name in (
+        *_registered("database"),
+        *BUILT_IN,
+    ):  # built-in backends last, because some open any URL
         try:
             found = backend(name)
         except PluginError as error:

@@ -25,7 +25,7 @@ from machine import (
 USER = "dqa"
 DATABASE = "dqa"
 LOG = "server.log"
-_MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin"  # version in the pom
+_MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin"  # the pom contains the version
 _HERE = Path(__file__).resolve().parent
 
 
@@ -360,7 +360,7 @@ def _made(folder: Path) -> Path:
 
 
 def _succeeds(command: list[str], **environment: str) -> bool:
-    """Return whether a client succeeds. The environment with its password is private."""
+    """Return whether a command succeeds. Its environment may contain a password."""
     done = subprocess.run(  # noqa: S603 - commands of ours, no shell
         command,
         env={"PATH": PROGRAM_FOLDERS, **environment},

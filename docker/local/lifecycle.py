@@ -110,7 +110,7 @@ class Server:
                 f"{self.name} is down, but its data still exist: "
                 f"'restart {self.name}' uses them again, 'stop {self.name}' discards them"
             )
-        self._discard()  # files of an interrupted start
+        self._discard()  # removes files of an interrupted start
         site = Site(self._folder, free_port(), secrets.token_hex(16))
         try:
             self._make_home(site)

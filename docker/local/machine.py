@@ -25,7 +25,10 @@ class ServerError(Exception):
 
 
 def one_of(names: Collection[str]) -> Callable[[str], str]:
-    """Return a type for argparse. With `choices`, Python 3.11 requires at least one name."""
+    """Return a type for argparse that accepts only these names.
+
+    In Python 3.11, the option `choices` of argparse refuses an empty list of arguments.
+    """
 
     def check(text: str) -> str:
         if text in names:
@@ -97,9 +100,8 @@ def locked(folder: Path) -> Iterator[None]:
 def free_port() -> int:
     """Return a free port of 127.0.0.1.
 
-    The port is below the ephemeral range. From that range, the kernel chooses the source ports of
-    clients. While a server is down, a client that retries could get the server's port and connect
-    to itself, and the server could not start again.
+    The port is below the ephemeral range, from which the kernel chooses the ports of clients.
+    Otherwise, a client could get the port of a stopped server, and the server could not restart.
     """
     chooser = random.SystemRandom()
     for _ in range(100):

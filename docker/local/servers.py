@@ -14,7 +14,7 @@ from engines import ENGINES, prepare
 from lifecycle import Server, default_state, open_state
 from machine import ServerError, locked, one_of
 
-_COMMANDS = {  # the help of each command, and its number of names for argparse
+_COMMANDS = {  # the help and the `nargs` of each command
     "start": ("install missing packages, create and start servers, and print their URLs", "+"),
     "stop": ("shut servers down and discard their data (by default, all servers)", "*"),
     "kill": ("kill servers without a shutdown; their data remain", "+"),

@@ -85,7 +85,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
 
 
 class _Position(NamedTuple):
-    """The line of a question in its file, or its position in a list without a file."""
+    """The position of a question: its line in a file, or its number in a list."""
 
     number: int
     file: Path | None
@@ -265,7 +265,7 @@ class _Reading:
                 candidates = self._candidates(listed, database)
             query = listed if isinstance(listed, str) else None
         if candidates is not None:
-            candidates = self.lists.setdefault(candidates, candidates)  # equal lists are shared
+            candidates = self.lists.setdefault(candidates, candidates)  # stores equal lists once
         return replace(
             question,
             id=line.id,
@@ -291,7 +291,7 @@ class _Reading:
         """
         scenario, name = question.scenario, question.situation
         if scenario not in plugins.names("simulator"):
-            return truth  # no scenario, or recorded outcomes, which a line does not contain
+            return truth  # the scenario, if any, cannot calculate outcomes
         simulator, database = plugins.simulator(scenario), self._database(name)
         if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
             outcomes = simulator.outcomes_in(database, question)
@@ -314,7 +314,7 @@ class _Reading:
         """Return the candidates. A statement that lists them runs once, through the guard."""
         if not isinstance(listed, str):
             return tuple(dict.fromkeys(listed))
-        called = f"The statement, which is run on '{database}' (known candidates are a list),"
+        called = f"The text of 'candidates', which dqa runs on '{database}' (or write a list),"
         cells = first_column(self._database(database), listed, LISTING, called)
         if not cells:
             raise DataError("the statement returns no candidate: its first column is empty")

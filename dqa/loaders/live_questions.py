@@ -25,10 +25,10 @@ from dqa.scenarios.reading import DOCUMENT
 from dqa.scenarios.tables import order_of, table_in
 
 _KNOWN = 10_000
-"""Maximum number of values that are compared with an unknown one for a suggestion."""
+"""The maximum number of values from which a similar value is suggested."""
 _NARROWED = 10_000
-"""If a question has more candidates, its text contains the statement that lists them, so that a
-model can narrow them down."""
+"""If a question has more candidates, its text contains the statement that lists them. A model can
+then narrow them down by queries."""
 
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
@@ -102,7 +102,7 @@ def require_candidates(question: Question) -> None:
 
 
 class LiveScenario:
-    """The part of a database that a scenario describes.
+    """The candidates and the parameters' values of a scenario in a live database.
 
     Each method raises `QueryError`, `DataError` or `InfrastructureError` if the database cannot
     list the values.
@@ -140,9 +140,9 @@ class LiveScenario:
     ) -> str | None:
         """Return the statement of a listing.
 
-        Return None if no row can match, or if the scenario has no statement in the database's
-        language. If a column lists the values, `equal` selects one value, and `most` limits the
-        rows.
+        The result is None if no row can match, or if the scenario has no statement in the
+        database's language. If a column lists the values, `equal` selects one value, and `most`
+        limits their number.
         """
         if listing.table is None:
             return self._scenario.statement(listing, self._database.kind, target)
@@ -197,7 +197,7 @@ class LiveScenario:
         return tuple(dict.fromkeys(typed_text(cell, kind) for cell in found))
 
     def _named(self, key: str, text: str, target: Mapping[str, str]) -> str:
-        """Return the database's value for a text; raise `UnknownNameError` for an unknown text."""
+        """Return the value that a text names; raise `UnknownNameError` for an unknown text."""
         found = self.values(key, target, 1, equal=text)
         if found:
             return found[0]

@@ -26,7 +26,7 @@ _ROW_ORDER: Mapping[str, str] = {
     "postgres": "ctid",
     "sqlite": "rowid",
 }
-"""The expression for the order in which rows were written, by dialect."""
+"""Expressions that sort rows in the order in which they were written, by dialect."""
 
 
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
@@ -90,7 +90,7 @@ def _stored_order(database: Database, statement: str, table: TableSchema) -> _Ro
 
 
 def _engine_order(database: Database, statement: str, live: LiveTable) -> _Rows | None:
-    """Return rows in the order of the engine; None if it has no order, for example for a view."""
+    """Return rows in the order of `_ROW_ORDER`; None without such an order, as for a view."""
     order = _ROW_ORDER.get(database.dialect)
     if order is None:
         return None

@@ -91,7 +91,7 @@ def reader_of(folder: Path | str) -> QuestionReader:
         try:
             reader = plugins.reader(name)
         except PluginError:
-            continue  # `dqa list` reports it; others may know the folder
+            continue  # `dqa list` reports the error; another reader may know the folder
         if reader.recognises(Path(folder)):
             found.append(reader)
     if len(found) > 1:

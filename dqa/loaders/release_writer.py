@@ -106,7 +106,7 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
         )
     target = dict(question.target)
     if layout.database_key is not None:
-        # This layout finds the database by its name.
+        # In this layout, the target names the database.
         if target.setdefault(layout.database_key, question.situation) != question.situation:
             raise DataError(
                 f"Question {question.key} is about '{question.situation}', but its target "

@@ -142,7 +142,7 @@ class InPlaceFolder(_PublishedFolder):
     source: Literal["in_place"] = "in_place"
 
     def _name(self, scenario: str) -> str:
-        return scenario  # the name of a database
+        return scenario  # in these folders, each database is a scenario
 
 
 def release_in(
@@ -297,13 +297,13 @@ class OwnQuestions(Source):
 
     @property
     def default_scenarios(self) -> tuple[str, ...]:
-        """The scenario of the source, if it has one."""
+        """The value of `scenario`, if it is set."""
         return () if self.scenario is None else (self.scenario,)
 
     def _name(self, scenario: str) -> str:
         from dqa.loaders.locations import name_of
 
-        # The name of the file is the scenario of lines that name none.
+        # The scenario of lines without a scenario has the name of the file.
         return scenario if scenario == name_of(str(self.file)) else super()._name(scenario)
 
     def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
@@ -328,7 +328,7 @@ class OwnQuestions(Source):
 class PassedQuestions(Source):
     """Questions that a Python caller passed.
 
-    A stored spec contains their name, but cannot read them again.
+    A stored spec contains only their name, so they cannot be read again.
 
     Attributes
     ----------

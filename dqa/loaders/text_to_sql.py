@@ -92,7 +92,7 @@ class _Layout(NamedTuple):
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """Possible files of right statements, one on each line, for entries that lack one."""
+        """Possible files of right statements, one per line, if entries have no statement."""
         stem = Path(self.questions).stem
         return f"{stem}_gold.sql", f"{stem}.sql", f"{stem.partition('_')[0]}_gold.sql"
 

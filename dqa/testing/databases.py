@@ -113,7 +113,7 @@ class ServerStarter(ExitStack):
         if script is not None and (name, script) not in self._seeded:
             try:
                 resolve_name(BUILT_IN[name].namespaces).run_script(url, script)
-            except DqaError as error:  # frames of a traceback would show the URL's password
+            except DqaError as error:  # a traceback could show the URL's password
                 raise error.with_traceback(None) from None
             self._seeded.add((name, script))
         return url

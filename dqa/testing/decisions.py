@@ -30,7 +30,7 @@ def ask_in_test(
     question: str | UserQuestion,
     **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
 ) -> Trace:
-    """Ask one question about a database (fixture ``dqa_ask``). Exceptions of bugs are raised.
+    """Ask one question about a database (fixture ``dqa_ask``). Errors of any kind are raised.
 
     Parameters
     ----------

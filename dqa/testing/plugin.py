@@ -120,7 +120,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         with observe_decisions(record.add):
             return (yield)
     finally:
-        del item.stash[RECORD]  # items live until the end of the session
+        del item.stash[RECORD]  # pytest stores items until the end of the session
 
 
 @pytest.hookimpl(wrapper=True)

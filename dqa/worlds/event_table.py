@@ -24,7 +24,7 @@ PLAYERS: Final = ("player", "opponent")
 
 @dataclass(frozen=True)
 class EventTablePosition(Position):
-    """The events between two sides, from the view of the player's side.
+    """The state of a history of a player and an opponent, from the player's view.
 
     Attributes
     ----------

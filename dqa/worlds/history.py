@@ -53,40 +53,40 @@ def _table(name: str, comment: str, *columns: sa.Column[Any]) -> sa.Table:
 
 GAMES: Final = _table(
     "games",
-    "One row a game.",
+    "One row per game.",
     _column("world", _NAME, "the world"),
-    _column("seed", sa.BigInteger(), "what chance comes from; not shown"),
+    _column("seed", sa.BigInteger(), "the seed of random events; not shown"),
     _column("mirrored", sa.Boolean(), "whether hands or values were swapped"),
     _column("settings", sa.Text(), "the settings, as JSON"),
 )
 EVENTS: Final = _table(
     "events",
-    "What happened, as every player saw it.",
-    _key("number", sa.Integer(), "place, from 1"),
+    "The events that every player saw.",
+    _key("number", sa.Integer(), "the number of the event, from 1"),
     _column("stage", _NAME, "part of the game"),
     _column("actor", _NAME, "a player, or chance"),
     _column("action", sa.String(500), "the action"),
-    _column("detail", sa.Text(), "its details, or nothing"),
+    _column("detail", sa.Text(), "details of the action; may be empty"),
 )
 OUTCOMES: Final = _table(
     "outcomes",
     "The payoff of each player, after the end of a game.",
-    _key("player", _NAME, "who"),
+    _key("player", _NAME, "the player"),
     _column("payoff", sa.Float(), "the player's payoff"),
 )
 HIDDEN: Final = _table(
     "hidden",
-    "Values that one player alone knows. A reader sees their own.",
-    _key("player", _NAME, "who knows it"),
-    _key("name", _NAME, "its name"),
-    _column("value", sa.Text(), "a card, a value"),
+    "Private values of players. A player sees only their own.",
+    _key("player", _NAME, "the player who knows the value"),
+    _key("name", _NAME, "the name of the value"),
+    _column("value", sa.Text(), "the value, such as a card"),
 )
 _SHOWN: Final = frozenset(_METADATA.tables)
 _ATTEMPTS: Final = _table(
     "attempts",
-    "Who writes a game. Players do not see it.",
-    _column("run", _WRITER, "which run plays it"),
-    _column("attempt", _WRITER, "who writes it, and no one else"),
+    "The process that writes each game. Players cannot read this table.",
+    _column("run", _WRITER, "the run of the game"),
+    _column("attempt", _WRITER, "the only process that may write the game"),
 )
 
 
@@ -146,7 +146,7 @@ class History:
     ) -> None:
         self._location, self._url = _store_location(location), location
         self._isolation, self._first, self._run = isolation, first, run
-        # Histories of `numbered_from` share the connection of their readers.
+        # A list, because histories from `numbered_from` share the reader.
         self._reader: list[GuardedDatabase] = []
         self._opening = Lock()
         self._attempts: dict[int, str] = {}
@@ -167,10 +167,7 @@ class History:
         return other
 
     def number_of(self, seed: int, *, mirrored: bool) -> int:
-        """Return the number of the game with a seed.
-
-        All attempts to play it have the same number.
-        """
+        """Return the number of the game with a seed, which is the same in every attempt."""
         return self._first + 2 * seed + mirrored
 
     def begin(self, game: Game) -> None:

@@ -107,7 +107,7 @@ class ObservedPosition(Position):
         return f"Goal: {self.goal}\n{self.observation}"
 
     def shown_in(self, text: str) -> Shown:
-        """Return ``"state"`` for a question whose text contains the current observation."""
+        """Return ``"state"`` if a text contains the current observation, else ``"nothing"``."""
         return "state" if self.observation in text else "nothing"
 
     def payoff(self) -> float | None:
@@ -152,7 +152,7 @@ def game_number(question: Question) -> int | None:
 
 
 def move_number(question: Question) -> int | None:
-    """Return the number of the event that a question's answer creates; None if its id lacks it."""
+    """Return the number of a question's move, from the question's id; None without a number."""
     game, _, number = question.id.rpartition("-")
     is_ours = bool(game) and _number(game) == game_number(question)
     return _number(number) if is_ours else None

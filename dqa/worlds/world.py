@@ -25,8 +25,7 @@ CHANCE: Final = "chance"
 Node: TypeAlias = Literal["decision", "chance", "terminal"]
 """The next step in a position: a player's action, a random event, or the end."""
 Shown: TypeAlias = Literal["nothing", "state", "all"]
-"""What a question's text contains about a position: nothing, the state, or the state and the
-events."""
+"""The part of a position in a question's text: nothing, the state, or the state and events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,7 @@ class Position(ABC):
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """The range of payoffs that corresponds to rewards from 0 to 1 for the current decision."""
+        """The payoffs that correspond to the rewards 0 and 1 in the current decision."""
         return self.payoff_range
 
     @property

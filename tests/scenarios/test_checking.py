@@ -136,7 +136,7 @@ MISTAKES: list[tuple[str, str, str, tuple[str, int | None], str]] = [
     ),
     (
         *("outcomes.sql", "SELECT b.name", "DELETE FROM sale; SELECT b.name"),
-        *(("error outcomes.sql", 1), "it may not run"),
+        *(("error outcomes.sql", 1), "the guard refuses it"),
     ),
     (
         *("candidates.sql", "region = $region", "1 = 0 AND region = $region"),

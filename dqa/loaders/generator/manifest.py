@@ -155,7 +155,7 @@ class GeneratedReader:
     """The reader of generated folders (`dqa.loaders.reading.QuestionReader`)."""
 
     name = "a generated folder"
-    rule_set = None  # the manifest has it
+    rule_set = None  # each manifest has its own
     in_place = False
 
     def recognises(self, folder: Path) -> bool:
@@ -180,7 +180,7 @@ class GeneratedReader:
             The manifest is invalid, or a file is missing or was changed. The message names the
             file.
         """
-        del limit  # every file is checked
+        del limit  # the manifest covers the whole folder
         manifest = read_manifest(folder)
         for name, digest in manifest.files.items():
             path = folder / name
@@ -189,16 +189,16 @@ class GeneratedReader:
                     f"{path} was changed or is missing: its SHA-256 is not the one in {MANIFEST}. "
                     "Restore the file, or generate the folder again."
                 )
-        strange = [name for name in manifest.counts if name not in plugins.names("scenario")]
-        if strange and scenarios is None:  # no question is left out without a message
+        unknown = [name for name in manifest.counts if name not in plugins.names("scenario")]
+        if unknown and scenarios is None:  # never omit questions silently
             raise DataError(
-                f"{folder} contains questions of the scenario '{strange[0]}', which is not "
+                f"{folder} contains questions of the scenario '{unknown[0]}', which is not "
                 "installed: give the folder of this scenario, or select installed scenarios "
                 "(--scenarios)."
             )
         wanted = tuple(name for name in manifest.counts if name in (scenarios or ())) or None
         found = read_release(folder, form=form, scenarios=wanted)
-        # The rule sets of version 1 had other meanings, so the simulator's first one is used.
+        # In version 1, names of rule sets had other meanings. None means the simulator's first one.
         is_current = manifest.generator_version > 1
         return replace(
             found, rule_set=next(iter(manifest.label_rules), None) if is_current else None

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 _SYLLABLES = [c + v for c in "bdfghjklmnprstvz" for v in "aeiou"]
 _ENDINGS = "dklmnrstvx"
-_ROOM = 4  # names used at most, as a share of names there are: keeps neighbours unalike
+_ROOM = 4  # possible names per used name, so that similar names are rare
 
 
 def stems(rng: np.random.Generator, count: int) -> NDArray[np.object_]:
     """Return `count` different stems such as ``"velan"``.
 
-    A stem is a number in syllables. The numbers are multiples, modulo a range, of a step that has
-    no common factor with the range. They therefore look random and never repeat.
+    A stem spells a number in syllables. Each number is the previous number plus a step, modulo the
+    number of possible stems. The two have no common factor, so the stems never repeat.
 
     Returns
     -------

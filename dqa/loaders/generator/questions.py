@@ -20,13 +20,13 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Resistance
 
 SMALLEST_MARGIN = 1e-6
-"""How much better than the runner-up and than doing nothing the answer must be, relative to its
+"""The minimum lead of the answer over the runner-up and over doing nothing, relative to its
 outcome."""
 
 Steps = Callable[[Situation, Question], NDArray[np.float64]]
 
-_LARGE = 100_000  # rows from which a world is called large
-_BATCH = 64  # most questions screened at once
+_LARGE = 100_000  # a world with more rows is large
+_BATCH = 64  # the maximum number of questions that are simulated together
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Asking:
     steps
         Returns the number of steps from each candidate to the question's target.
     first
-        The number of the first question. In a mix, the number of a question determines the kind of
-        its answer.
+        The number of the first question. With a mix, the number of a question determines whether
+        its answer is far.
     resistance
         Selects the questions that some deciders answer wrongly; None keeps all questions.
     at_once
@@ -58,7 +58,7 @@ class Asking:
     at_once: int | None = None
 
     def about(self, situation: Situation) -> Self:
-        """Return the requirements on questions about a situation.
+        """Return these requirements, adapted to the size of a situation.
 
         In a large world a simulation takes seconds, so only the first rule set is used.
         """
@@ -68,7 +68,7 @@ class Asking:
 
 
 class _Fit(NamedTuple):
-    """A question that meets all bounds. `far` is the kind of its answer in a mix."""
+    """A question that meets all bounds, and with a mix, whether its answer is far."""
 
     labelled: LabelledQuestion
     far: bool | None
@@ -89,12 +89,12 @@ def ask(
     Returns
     -------
     list[LabelledQuestion]
-        At most `wanted` questions without ids, in the order of `targets` (in a mix: within each
-        kind of answer).
+        At most `wanted` questions without ids, in the order of `targets`. With a mix, near answers
+        and far answers are each in this order.
     """
     asking = asking.about(situation)
     mix, first = asking.difficulty.mix, asking.first
-    # In a mix, each position requires one kind of answer.
+    # With a mix, the number of a question determines whether its answer must be far.
     kinds = [None if mix is None else mix.is_far(n) for n in range(first, first + wanted)]
     found: dict[bool | None, list[LabelledQuestion]] = {kind: [] for kind in kinds}
 
@@ -157,7 +157,7 @@ def _fit(
 
 
 def _resisting(situation: Situation, fit: list[_Fit], asking: Asking) -> list[_Fit]:
-    """Return the questions that all deciders of `resistance` get wrong."""
+    """Return the questions that all deciders of `resistance` answer wrongly."""
     if asking.resistance is None or not fit:
         return fit
     flags = asking.resistance.keeps(situation, [found.labelled for found in fit])

@@ -29,7 +29,7 @@ _AT_ONE_SIZE, _GROWTH = 10, 2
 """After 10 worlds without a question, the next worlds have twice the size, unless it is fixed."""
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-_REALMS = 1000  # names of realms; beyond, only their years tell databases apart
+_REALMS = 1000  # names of realms; more databases repeat the names in other years
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class SimulatedGenerator:
     size
         The usual size of a world.
     factor
-        Converts a quantile to the factor of a size; the mean factor is near 1.
+        Converts a quantile to a factor, which multiplies the size. The mean factor is near 1.
     per_database
         Default maximum number of questions per world.
     name

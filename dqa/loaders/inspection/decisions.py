@@ -26,7 +26,7 @@ _SHOWN_VALUES = 3
 _TARGETS = 3
 """The number of sample targets."""
 _ANY = {"boolean": "true", "date": "2024-01-01", "timestamp": "2024-01-01 00:00:00"}
-"""A value of each type for parameters that accept any value. Other types use 1."""
+"""Sample values by type, for parameters that accept any value. Other types use 1."""
 
 
 class DecisionCheck(StatementTrial):

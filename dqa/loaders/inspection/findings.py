@@ -25,8 +25,8 @@ class Finding(Record):
     Attributes
     ----------
     level
-        ``error``: a decision is impossible or would be wrong. ``warning``: probably, the author
-        means something else. ``note``: the author should look at it.
+        ``error``: a decision is impossible or would be wrong. ``warning``: the author probably
+        made a mistake. ``note``: the author should check the file.
     file, line
         The file, and the line from 1; None for the whole file.
     problem

@@ -66,7 +66,7 @@ class StatementTrial:
         return tuple(Written(str(file), line, one) for line, one in split_statements(text))
 
     def check_parameters(self, statements: Sequence[Written]) -> None:
-        """Report parameters of a statement that are not parameters of the question."""
+        """Report parameters that a statement uses, but that question.txt does not name."""
         for written in statements:
             for name in {*written.template.get_identifiers()} - {*self.keys, "candidates"}:
                 self._broken.add(written[:2])
@@ -93,7 +93,7 @@ class StatementTrial:
             for problem in filter(None, found.warning.split("; ")):
                 name = problem.rpartition(" ")[2]
                 self._report_word(written, name, problem + hint(name, self._known))
-            for name in self._texts_for_names(written.template.template):
+            for name in self._names_read_as_texts(written.template.template):
                 problem = (
                     f"the database has no column '{name}', so SQLite reads \"{name}\" as a text"
                 )
@@ -102,14 +102,14 @@ class StatementTrial:
         self._broken.add(written[:2])
         return None
 
-    def _texts_for_names(self, text: str) -> Iterator[str]:
-        """Yield unknown names in double quotes. SQLite would read them as texts."""
+    def _names_read_as_texts(self, text: str) -> Iterator[str]:
+        """Yield unknown names in double quotes, which SQLite reads as texts."""
         if self.database.dialect != "sqlite":
             return
         try:
             tree = sqlglot.parse_one(text, dialect="sqlite")
         except sqlglot.errors.SqlglotError:
-            return  # SQLite reads what the parser cannot
+            return  # SQLite accepts statements that the parser rejects
         known = {name.lower() for name in self._known}
         known |= {one.alias.lower() for one in tree.find_all(exp.Alias, exp.CTE, exp.TableAlias)}
         for column in tree.find_all(exp.Column):
@@ -130,7 +130,7 @@ class StatementTrial:
             )
             self.report("warning", written, problem)
         elif isinstance(error, RefusedStatementError):
-            self.report("error", written, f"it may not run: {problem}")
+            self.report("error", written, f"the guard refuses it: {problem}")
         elif isinstance(cause, UnknownReferenceError) and cause.name in text:
             more = "" if "Did you mean" in problem else hint(cause.name, self._known)
             self._report_word(written, cause.name, problem + more)

@@ -18,7 +18,7 @@ _NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The rows that a join, or relationships of a graph, assign to a candidate."""
+    """The table whose rows belong to candidates, by a join or by relationships of a graph."""
 
     table: SurveyedTable
     join: Join | None = None
@@ -87,7 +87,9 @@ def choose(survey: Survey, question: str) -> Choice:
     fallback: tuple[SurveyedTable, str] | None = None
     for table in tables:
         named = name_columns(table.name, [(c.name, c.type) for c in table.columns], table.key)
-        named.sort(key=lambda column: column in _joined(table))  # those name another table's rows
+        named.sort(
+            key=lambda column: column in _joined(table)
+        )  # the names of other tables' rows come last
         counts = survey.distinct(table.name, named)
         for column in named:
             if table.rows and counts.get(column) == (table.rows, table.rows):
@@ -132,9 +134,9 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
 
 
 def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
-    """Return the column to sum, ranked by its name and its table's number of rows.
+    """Return the rows of the outcome, and the column to sum; None to count the rows.
 
-    None to count rows.
+    Columns are ranked by their name and by their table's number of rows.
     """
     facts = _facts(survey, table)
     options: list[tuple[tuple[int, bool, int, str], Fact | None, str]] = []

@@ -16,8 +16,7 @@ from dqa.loaders.proposal.survey import Survey, SurveyedTable
 
 _COMMENT, _LEFT_OUT = 200, 10
 _MANY, _FEW = 1_000, 100
-"""If there are more candidates than the first number, only the second number of them is
-proposed."""
+"""With more than `_MANY` candidates, the proposed statement lists only `_FEW` of them."""
 _FIGURES = 6
 """The maximum number of a candidate's columns that the context shows."""
 _FIGURE_TYPES = ("integer", "decimal", "float", "boolean", "date")
@@ -58,9 +57,9 @@ def render_scenario(survey: Survey, choice: Choice, name: str, question: str) ->
 
 
 def _statement_values(choice: Choice, survey: Survey) -> Mapping[str, Any]:
-    """Return the parts of the statements.
+    """Return the values for the templates of the statements.
 
-    Dollar signs are doubled, because they mark placeholders.
+    Dollar signs in names are doubled, because a single dollar sign marks a placeholder.
     """
 
     def written(name: str) -> str:
@@ -126,7 +125,7 @@ def _toml(text: str) -> str:
 
     def spell(sign: str) -> str:
         code = ord(sign)
-        if 0xD800 <= code < 0xE000:  # half a character, which TOML cannot hold
+        if 0xD800 <= code < 0xE000:  # a lone surrogate, which TOML cannot contain
             return "\\uFFFD"
         return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
 
@@ -135,13 +134,13 @@ def _toml(text: str) -> str:
 
 
 def _column_type(survey: Survey, label: str, key: str) -> str:
-    """Return the type of the key of a label."""
+    """Return the type of a column of a node label."""
     node = survey.table(label)
     return "text" if node is None else node.column(key).type
 
 
 def _end_columns(edge: SurveyedTable, survey: Survey) -> list[tuple[str, str, str]]:
-    """Return the label, the key and the name of the column for each end of relationships."""
+    """Return the label, its key and an unused column name for each end of relationships."""
     names = {column.name for column in edge.columns}
     found: list[tuple[str, str, str]] = []
     for role, label in zip(("source", "target"), edge.ends or (), strict=True):

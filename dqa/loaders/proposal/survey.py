@@ -128,7 +128,7 @@ class Survey:
         chosen = self._ranked(schema, infos, about)[: None if every else MOST_TABLES]
         tables = [self._table(info) for info in chosen]
         labels = {table.name for table in tables}
-        first: dict[str, EdgeInfo] = {}  # one of each type
+        first: dict[str, EdgeInfo] = {}  # one edge for each label
         for edge in schema.edges:
             first.setdefault(edge.label, edge)
         tables += [
@@ -227,7 +227,7 @@ class Survey:
             for seen, value in zip(found, row, strict=True):
                 if value is not None and value not in seen:
                     seen.append(value)
-        columns = (_seen(*one) for one in zip(table.columns, found, strict=True))
+        columns = (_with_samples(*one) for one in zip(table.columns, found, strict=True))
         return replace(table, columns=tuple(columns))
 
     # --- statements ---
@@ -274,7 +274,7 @@ class Survey:
     def summed(self, table: SurveyedTable, column: str, value: str) -> str:
         """Return the expression for the sum of a column; `value` is the column's expression."""
         if self.database.dialect == "ladybug" and table.column(column).type == "decimal":
-            value = f"CAST({value} AS DOUBLE)"  # it cannot add decimals
+            value = f"CAST({value} AS DOUBLE)"  # LadybugDB cannot add decimals
         return f"SUM({value})"
 
     def _number(self, statement: str) -> int | None:
@@ -295,8 +295,8 @@ def _column(field: Field) -> SurveyedColumn:
     return SurveyedColumn(field.name, field.type, kind or "text", field.comment)
 
 
-def _seen(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
-    """Return a column with samples. If its type is unknown, the values determine it."""
+def _with_samples(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
+    """Return a column with sample values, which determine its type if the type is unknown."""
     samples = tuple(values[:_SAMPLES])
     kinds = {type(value) for value in values}
     if column_type(column.described) is not None or not kinds or not kinds <= {int, float}:

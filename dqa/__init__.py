@@ -46,7 +46,7 @@ import re
 from functools import cache
 from importlib import import_module
 
-TYPE_CHECKING = False  # as in `typing`, whose import takes longer than this module
+TYPE_CHECKING = False  # without the slow import of `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

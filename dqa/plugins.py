@@ -198,7 +198,7 @@ def analyse(paper: str | None = None) -> Analyse:
     if analysis is not None:
         return resolve_name(analysis)  # type: ignore[no-any-return]
     if paper is not None:
-        raise UsageError(f"The paper '{paper}' has no analysis of runs of questions.")
+        raise UsageError(f"The package of the paper '{paper}' contains no analysis of runs.")
     raise UsageError("No installed package analyses runs: install the package of a method.")
 
 
@@ -335,14 +335,14 @@ def backend_for(location: str) -> Backend:
     """
     from dqa.databases.backends import BUILT_IN
 
-    for found in BUILT_IN.values():  # first, because these need no slow search for packages
+    for found in BUILT_IN.values():  # embedded backends first: they need no slow search
         if found.embedded and found.accepts(location):
             return found
     known, broken = [], []
     for name in (
         *_registered("database"),
         *BUILT_IN,
-    ):  # built-in backends last, because some open any URL
+    ):  # built-in backends last: some open any URL
         try:
             found = backend(name)
         except PluginError as error:

@@ -80,7 +80,7 @@ def make_base() -> str:
 
 
 def find_sources() -> str:
-    """Return a sources.list with those of apt's sources that the distribution itself provides."""
+    """Return a sources.list with only the distribution's own sources, from apt's configuration."""
     command = ["apt-get", "indextargets", *_INDEXES, "Created-By: Packages"]
     for attempt in (1, 2):
         found = run(command, what="asking apt for its sources").splitlines()

@@ -3,8 +3,8 @@
 An answer is the text after its first label. Labels are "Final Answer:", and words such as
 "Decision:" at the beginning of a line or sentence. An answer names a candidate if exactly one
 candidate occurs in it as whole words. Case, accents, quotes, markup and the signs between words are
-ignored. Of overlapping names, only the longest is used. A number is an id only if it is the only
-number of the answer, and is first, last or after the noun of the scenario.
+ignored. Of overlapping names, only the longest is used. A number is an id only if the answer has no
+other number, and the number is the first word, the last word, or follows the scenario's noun.
 
 An answer with a question mark, "not", "avoid" or a similar word may reject its candidate. Such an
 answer is refused, like an answer with no candidate or with several candidates. The message lists
@@ -159,7 +159,7 @@ def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
 
 @lru_cache(maxsize=8)
 def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, Candidate]]:
-    """Return the candidates by the words of a name (separate or joined), and by the whole name."""
+    """Map the words of names (separate or joined) to candidates, and whole names to candidates."""
     names: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
     for candidate in candidates:
         words = _words(str(candidate))
@@ -217,7 +217,7 @@ def _is_number(candidate: Candidate) -> bool:
 
 
 def _gives_id(text: str, nouns: frozenset[str]) -> bool:
-    """Return whether a text has only one number, in the position of an id."""
+    """Return whether a text has one number: at the beginning, at the end, or after a noun."""
     words = _words(text)
     positions = [
         position for position, word in enumerate(words) if word[-1].isdigit() or word[-1] == "%"

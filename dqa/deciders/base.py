@@ -173,7 +173,7 @@ class DeciderFactory:
     def setting_infos(self) -> tuple[SettingInfo, ...]:
         """The decider's own settings, for lists.
 
-        If possible, the name of a setting begins with the family.
+        The name of a setting begins with the family, if the whole family has this setting.
         """
         if self.settings is None:
             return ()
@@ -183,7 +183,7 @@ class DeciderFactory:
         return setting_infos(self.settings, {option: name for name, option in shown.items()})
 
     def _fields(self) -> Mapping[str, str]:
-        """Return the field that each option sets. The decider's own options follow the family's."""
+        """Return the field of each option. The family's options come before the decider's own."""
         if self.settings is None:
             return {}
         fields = [name for name in self.settings.model_fields if name not in self.fixed]
@@ -295,7 +295,7 @@ def read_settings(
     values
         The values by field, as texts or typed.
     names
-        The names of the fields for users.
+        The names of the fields in messages.
     decider
         The name of the decider.
 

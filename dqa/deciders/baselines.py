@@ -54,7 +54,7 @@ class Baseline(Decider):
 
 
 class Oracle(Baseline, UpperBound):
-    """Chooses the best candidate, by the recorded outcomes or else by simulating all candidates.
+    """Chooses the best candidate. Without recorded outcomes, all candidates are simulated.
 
     For a question whose answer is a statement, the oracle returns the gold statement.
 
@@ -110,7 +110,7 @@ def _first(question: Question, database: Database) -> Candidate:
 
 
 def _random(epoch: int) -> _Choose:
-    """Return a rule that draws a candidate, which depends only on the question and the epoch."""
+    """Return a rule that draws a candidate. Only the question and the epoch influence the draw."""
 
     def draw(question: Question, database: Database) -> Candidate:
         seed = question.key if epoch == 1 else f"{question.key} {epoch}"
@@ -139,7 +139,7 @@ RANDOM = _factory(
 )
 ORACLE = _factory(
     "oracle",
-    "upper bound: the candidate with the best outcome, recorded or else simulated on all rows",
+    "upper bound: the candidate with the best recorded or simulated outcome",
     lambda settings: Oracle(settings.rules),
 )
 
@@ -154,8 +154,8 @@ class HeuristicDecider(Decider):
     scenario
         The scenario of the questions.
     heuristic
-        A heuristic of the scenario. If it lacks a statement for the kind of a database, it runs on
-        a copy in memory.
+        A heuristic of the scenario. Without a statement in the database's language, the heuristic
+        runs on a copy in memory.
     limits
         The limits of the statement.
     """

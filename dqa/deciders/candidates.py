@@ -41,7 +41,7 @@ def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
 
 
 MOST_COMPARED = 10_000
-"""The maximum length of a list that is compared by name. Agents narrow longer lists by queries."""
+"""The maximum length of a short list of candidates. Agents narrow a longer list by queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Choices:
 
     @property
     def is_large(self) -> bool:
-        """Whether the list is too long to be compared by name."""
+        """Whether the list is longer than `MOST_COMPARED`."""
         return self.total > MOST_COMPARED
 
     @property
@@ -85,7 +85,7 @@ class Choices:
 
 
 def choices_of(question: Question, database: Database) -> Choices | None:
-    """Return the candidates of a question; None if it has neither a list nor a statement.
+    """Return the candidates of a question; None if the question defines no candidates.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def list_candidates(question: Question, database: Database, decider: str) -> Cho
 
 
 def check_listed(question: Question, decider: str) -> None:
-    """Raise `UsageError` for a question that lists no candidates in any database."""
+    """Raise `UsageError` for a question with neither candidates nor a statement that lists them."""
     if not question.candidates and (question.candidates == () or not question.candidate_query):
         raise _unlisted(question, decider)
 

@@ -88,7 +88,8 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
     Raises
     ------
     UsageError
-        No statement is known or can run, or no column of the rows lists any of very many actions.
+        No statement is known or can run. Or the list of actions is very long, and no column lists
+        some of them.
     InfrastructureError
         The database failed.
     """
@@ -157,7 +158,7 @@ def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
 
 
 def check_question(question: Question, method: str) -> None:
-    """Raise `UsageError` for a question that cannot be decided with any content of its database."""
+    """Raise `UsageError` for a question without candidates, or without statements to read data."""
     check_listed(question, method)
     if (
         question.scenario in plugins.names("world")
@@ -215,7 +216,7 @@ def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
 _NEARLY_ALL = 0.9
 """The minimum share of actions in a column that lists actions."""
 _HALF = 0.5
-"""The share that actions must exceed in other columns whose actions are used, too."""
+"""The actions in other columns are used if they exceed this share of the cells."""
 _FEWEST = 2
 """The minimum number of different actions in a column that lists actions."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")
@@ -276,7 +277,7 @@ def _key(value: object) -> _Key:
 
 
 def _cells(table: str) -> Iterator[tuple[object, object]]:
-    """Yield each value of a table except NULL, after the name of its column.
+    """Yield pairs of a column's name and a value for all values of a table except NULL.
 
     The members of a list belong to the column of the list. Each member of an object is a column.
     """

@@ -139,7 +139,7 @@ class Asking:
         UnparsableReplyError
             No reply could be used.
         OutOfBudgetError
-            The budget of the decision is spent. One last request is still allowed then.
+            The budget of the decision is spent. The decider may make one last request.
         InfrastructureError, BudgetSpentError, UsageError
             The errors of `dqa.models.calling.call_model`.
         """

@@ -177,7 +177,7 @@ def shown_schema(
     samples
         Number of sample values of each text and boolean column.
     about
-        The texts of the question. Their tables have priority if some must be omitted.
+        The texts of the question. Tables that they name have priority if some are omitted.
     most
         The maximum number of tokens of the text, as estimated by `estimate_tokens`.
     first
@@ -191,7 +191,7 @@ def shown_schema(
     fitted = fit_schema(database.schema(), about, most, first=first)
     if not samples:
         return fitted
-    # Only the described parts are sampled. With samples they may be too long again.
+    # With samples, the described parts are longer, so the schema may have to shrink again.
     sampled = sampled_schema(database, samples, schema=fitted.schema)
     return fit_schema(sampled, about, most, first, fitted)
 

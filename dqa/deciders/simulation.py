@@ -72,7 +72,7 @@ class Simulation:
 
     @staticmethod
     def check(question: Question, rules: str | None = None) -> None:
-        """Raise the errors that `Simulation` raises, without a database."""
+        """Check a question and a rule set as `Simulation` does, but without a database."""
         name, simulated = question.scenario, plugins.names("simulator")
         if name not in simulated:
             raise UsageError(
@@ -208,7 +208,7 @@ class Simulation:
         closing = f"a {better} {self.unit} is better"
         if outcomes.baseline is not None:
             ((baseline,),) = round_rows([(float(outcomes.baseline),)], display.digits)
-            closing += f"; change is from deciding nothing, which leads to {baseline!r}"
+            closing += f"; change is relative to deciding nothing, which leads to {baseline!r}"
         return f"({closing})"
 
     def _find_candidates(
@@ -245,7 +245,7 @@ def _folded(alike: list[Candidate]) -> list[str]:
     count = len(alike) - 1
     left = count - _NAMED
     named = ", ".join(others) + (f" and {left:,} more" if left > 0 else "")
-    return [f"({count:,} others change nothing, like {first}: {named})"]
+    return [f"({count:,} other candidates change nothing, like {first}: {named})"]
 
 
 _situations: weakref.WeakKeyDictionary[Database, tuple[Lock, dict[str, Situation]]] = (

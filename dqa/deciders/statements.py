@@ -22,7 +22,7 @@ def statement_in(answer: str) -> str:
     fenced = _FENCE.search(answer)
     text = answer if fenced is None else fenced["inside"]
     text = text.strip()
-    if text.startswith("`") and text.endswith("`"):  # not a quoted name, which begins no statement
+    if text.startswith("`") and text.endswith("`"):  # the backticks enclose the whole statement
         text = text.strip("`")
     return _LABEL.sub("", text.strip()).rstrip("; \t\n")
 

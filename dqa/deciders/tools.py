@@ -59,13 +59,13 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class QueryArguments(Arguments):
-    """Run one read-only statement; gives rows, one JSON array a line, or an error to correct."""
+    """Run one read-only statement. The result is one JSON array per row, or an error to correct."""
 
     statement: Text = Field(description="one read-only statement in the database's language")
 
 
 class SimulateArguments(Arguments):
-    """Run the business rules on the database's rows after one decision; gives its outcome."""
+    """Apply the business rules to the database after one decision, and return its outcome."""
 
     decision: Text = Field(description="what would be chosen, by the database's name or id")
 
@@ -83,7 +83,7 @@ def _names_in(value: object) -> object:
 
 
 class CompareArguments(Arguments):
-    """Run the business rules after each of several decisions; gives the outcomes, best first."""
+    """Apply the business rules after each of several decisions. Return the best outcome first."""
 
     candidates: Annotated[list[str], BeforeValidator(_names_in)] = Field(
         default=[], description="the candidates to compare; an empty list compares all"
@@ -171,7 +171,7 @@ def query_tool(
     candidates: Iterable[Candidate] = (),
 ) -> StructuredTool:
     """Return the tool ``query_database(statement)``; the parameters are those of `observe`."""
-    numbers = numbers_in(candidates)  # other candidates have no effect on `observe`
+    numbers = numbers_in(candidates)  # `observe` ignores other candidates
 
     def query(statement: str) -> Evidence:
         if current_reviewing() is None:

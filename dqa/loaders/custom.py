@@ -314,7 +314,7 @@ class _Reading:
         """Return the candidates. A statement that lists them runs once, through the guard."""
         if not isinstance(listed, str):
             return tuple(dict.fromkeys(listed))
-        called = f"The text of 'candidates', which dqa runs on '{database}' (or write a list),"
+        called = f"The statement in 'candidates', run on '{database}' (write names as a list),"
         cells = first_column(self._database(database), listed, LISTING, called)
         if not cells:
             raise DataError("the statement returns no candidate: its first column is empty")

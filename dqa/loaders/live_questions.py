@@ -1,7 +1,8 @@
 """Ask a scenario's question about a live database.
 
-If a column lists the values, they are read with a generated statement. If a statement of the
-scenario lists them and is in the database's language, it runs unchanged. No whole table is read.
+The candidates and the values of parameters come from columns or from statements of the scenario. A
+generated statement reads a column. A statement of the scenario runs unchanged if it is in the
+database's language. No whole table is read.
 """
 
 from __future__ import annotations

@@ -230,7 +230,7 @@ class _Reading:
                 line = content.count(b"\n", 0, error.start) + 1
                 raise ParseError(file, line, f"this is not UTF-8 text: {error.reason}") from error
             situation, defects = FORMS[self.form].parse(text, schema, file)
-            # The same rows may be spelled differently, so equal files are not enough.
+            # Situations are compared, because two files may spell equal rows differently.
             situation = self.equal.setdefault(situation, situation)
             self.contents[key] = _Parsed(situation, defects, set())
         self.contents[key].files.add(file)

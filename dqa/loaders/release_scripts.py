@@ -280,7 +280,7 @@ class _Script:
         ends: Mapping[str | None, str],
         start: int,
     ) -> None:
-        """Add the row of a node, or of an edge with the keys of its ends, from its properties."""
+        """Add the row of a node or an edge. The row of an edge contains the keys of its `ends`."""
         columns, literals = dict(part.properties), _map(body)
         names = self.aligned(f"'{part.label}'", tuple(literals), tuple(columns), start)
         cells = dict(ends)
@@ -335,8 +335,8 @@ class _Script:
     def parsed(self, *, ordered: bool) -> Parsed:
         """Return the situation of the rows, and the defects.
 
-        Edges of missing nodes are left out and reported. With `ordered`, nodes that are created
-        after the edge count as missing.
+        Edges of missing nodes are left out and reported. With `ordered`, a node must be
+        created before its edges.
         """
         for edge in self.schema.edges:
             for label, column in (edge.source, edge.target):

@@ -18,9 +18,9 @@ from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, ...]:
     """Write questions and their situations in the layout of the DQA release, in both forms.
 
-    `dqa.loaders.release.read_release` reads equal questions back, except for white space at the
-    ends of texts, and names of situations: a situation has the name of its first file (``q1``), or
-    of the parameter that names its database.
+    `dqa.loaders.release.read_release` reads equal questions back, with two exceptions. Texts lose
+    white space at their ends. A situation gets the name of its first file (``q1``), or of the
+    parameter that names its database.
 
     Parameters
     ----------

@@ -227,7 +227,7 @@ def write_set(name: str, folder: Path) -> None:
 
 
 def written_options(plan: SetPlan) -> dict[str, object]:
-    """Return the options in the manifest of a folder with the set."""
+    """Return the options for the manifest of a folder that contains the set."""
     return {"set": plan.name, "version": plan.version}
 
 

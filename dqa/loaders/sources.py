@@ -58,7 +58,7 @@ class Source(Record):
 
     @property
     def default_scenarios(self) -> tuple[str, ...]:
-        """The scenarios, by name or folder, of lines that do not contain one."""
+        """The scenarios, by name or folder, of questions that do not name a scenario."""
         return ()
 
     def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
@@ -209,7 +209,7 @@ class GeneratedQuestions(Source):
     @field_validator("difficulty", mode="before")
     @classmethod
     def _bounded(cls, number: object) -> object:
-        """Remove None, which is the JSON form of an infinite bound."""
+        """Remove bounds that are None in JSON, because they are infinite."""
         if not isinstance(number, Mapping):
             return number
         return {name: value for name, value in number.items() if value is not None}

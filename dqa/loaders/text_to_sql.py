@@ -118,7 +118,7 @@ class TextToSqlReader:
     rule_set: None = None
 
     def recognises(self, folder: Path) -> bool:
-        """Return whether a folder has questions, and their databases or descriptions of them."""
+        """Return whether a folder has questions, and databases or descriptions of databases."""
         matching = [one for one in self.layouts if (folder / one.questions).is_file()]
         described = any((folder / file).is_file() for file in self.extra_files)
         return any(

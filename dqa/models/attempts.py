@@ -27,7 +27,7 @@ class Attempt:
     requester
         The requester; empty outside of `attempt_by`.
     played
-        The requests that a cassette has answered. These replies cost nothing.
+        The hashes of the requests that a cassette has answered without a cost.
     positions
         The number of recorded answers that this attempt has used, by cassette and request.
     """
@@ -42,11 +42,11 @@ class Attempt:
 _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)
 
 time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", default=None)
-"""The lock of a call with a time limit: the reply and the timeout compete for it."""
+"""The lock of a call with a time limit. If the timeout acquires it first, the reply is unused."""
 
 
 def claim_reply() -> bool:
-    """Claim the current call for its reply. Return False if the time limit was reached first."""
+    """Return whether the reply of the current call arrived before the time limit of the call."""
     limit = time_limit.get()
     return limit is None or limit.acquire(blocking=False)
 

@@ -191,7 +191,7 @@ class _Call:
     def _omit_refused_setting(self, error: Exception) -> bool:
         """Omit a refused setting from later requests. Return False for other errors.
 
-        Requests on a cassette still contain the setting, because only the inner model omits it.
+        Requests on a cassette still contain the setting.
         """
         setting = refused_setting(error)
         leave_out = getattr(self.chat, "leave_out", None)  # of `OpenAIChat`

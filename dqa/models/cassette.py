@@ -246,7 +246,7 @@ class Cassette:
             for one, hash_ in self._answers
             if hash_ == request.hash and one != request.key[0]
         ]
-        where = f" The same request was recorded{others[0]}." if others else ""
+        where = f" A reply to the same request{others[0]} is recorded." if others else ""
         return (
             f"no further reply to request {step}{_by(request.key[0])} is recorded.{where} Replay "
             "the cassette with the settings of the recording. If prompts or data have changed, "

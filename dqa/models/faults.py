@@ -201,7 +201,7 @@ _BY_NAME = (
     ({"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}, FaultKind.TIMEOUT),
     ({"APIConnectionError", "ConnectionError", "TransportError"}, FaultKind.CONNECTION),
     ({"IncompleteRead"}, FaultKind.CONNECTION),
-    ({"APIError"}, FaultKind.SERVER),  # OpenAI's package raises it for an error event in a stream
+    ({"APIError"}, FaultKind.SERVER),  # of OpenAI's package, for an error event in a stream
 )
 _MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
 _DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")
@@ -343,7 +343,7 @@ def _address(error: Exception) -> str | None:
     """Return the URL of a request, and the URL to which it is redirected, without secrets."""
     try:
         url = getattr(getattr(error, "request", None), "url", None)
-    except RuntimeError:  # of httpx, if no request was made
+    except RuntimeError:  # httpx raises it if an error has no request
         return None
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     onward = f" to {headers['location']}" if "location" in headers else ""

@@ -132,7 +132,7 @@ class OpenAIChat(ChatOpenAI):
         for chunk in super()._stream(*args, **kwargs):
             about = chunk.generation_info or {}
             if finished:
-                about.pop("finish_reason", None)  # LangChain would join both reasons
+                about.pop("finish_reason", None)  # LangChain would concatenate the two reasons
             finished = finished or bool(about.get("finish_reason"))
             yield chunk
         if not finished:

@@ -124,7 +124,7 @@ class Budget:
     prices
         The prices of tokens.
     spent
-        Returns the usage of the run before this process, and in other processes.
+        Returns the usage of the run in earlier processes and in other processes.
 
     Raises
     ------

@@ -22,7 +22,7 @@ class ToolModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind tools."""
+        """Return this model with tools, converted to OpenAI's form."""
         if tool_choice is not None:
             kwargs["tool_choice"] = tool_choice
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)

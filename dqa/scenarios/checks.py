@@ -57,7 +57,7 @@ def problems(document: ScenarioDocument, files: Mapping[str, bool]) -> Iterator[
 
 
 def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
-    """Return the problem of a word that is not a known name."""
+    """Describe the problem of an unknown name, with the known names."""
     names = list(known)
     return (
         f"there is no {kind} '{word}' (there are: {', '.join(names) or 'none'}){hint(word, names)}"
@@ -208,7 +208,8 @@ class _Check:
         for stem in self._files:
             prefix, _, name = stem.partition("/")
             if prefix == HEURISTICS and name not in names:
-                yield (HEURISTICS,), f"the file {stem} does not belong to a heuristic; add '{name}'"
+                problem = f"the file {stem} needs a heuristic '{name}'; add it, or remove the file"
+                yield (HEURISTICS,), problem
 
     # --- parts of checks ---
 

@@ -29,7 +29,7 @@ _FORMS: tuple[tuple[str, ColumnType], ...] = (
 _TYPES = tuple((re.compile(form, re.IGNORECASE), kind) for form, kind in _FORMS)
 _NUMBERS: frozenset[ColumnType] = frozenset({"integer", "decimal", "float"})
 _ALSO: Mapping[ColumnType, frozenset[ColumnType]] = {
-    # Databases without the type boolean store numbers. They store other missing types as texts.
+    # A database that lacks a type may store its values in one of these types.
     "boolean": frozenset({"integer"}),
     "date": frozenset({"text"}),
     "timestamp": frozenset({"text"}),

@@ -246,7 +246,7 @@ class HeuristicPart(Part):
     name: PlainName
     """The name of its decider, which must be unique."""
     description: Name
-    """The choice that it makes, in one line."""
+    """The choice of the heuristic, in one line."""
 
 
 class ReleasePart(Part):

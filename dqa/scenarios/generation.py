@@ -122,7 +122,7 @@ class Difficulty:
 
 
 class Size(Protocol):
-    """The size of a world: a frozen data class of whole numbers, typed by its generator.
+    """The size of a world: a frozen data class of whole numbers, which the generator defines.
 
     The constructor raises `UsageError` for impossible numbers.
     """
@@ -187,7 +187,7 @@ class Draw:
     seed, database, attempt
         The numbers that determine the world's random stream.
     first
-        The number of its first question.
+        The number of the world's first question.
     size
         The numbers of the world's size, by name.
     difficulty

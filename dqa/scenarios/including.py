@@ -1,8 +1,8 @@
 """Files that a ``scenario.toml`` includes: parts that several scenarios share.
 
 An included file contains tables, nodes, edges, parameters and settings, written as in a
-``scenario.toml``. Items of lists come before the scenario's own. If a parameter or setting of the
-scenario has the same name as an included one, it replaces the included one.
+``scenario.toml``. Items of included lists come before the scenario's own items. A parameter or
+setting of the scenario replaces an included parameter or setting with the same name.
 """
 
 from __future__ import annotations

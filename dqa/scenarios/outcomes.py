@@ -155,6 +155,6 @@ class ScenarioOutcomes:
         """Raise `UsageError`, because a statement cannot return the state after a decision."""
         del situation, decision, rules
         raise UsageError(
-            f"The outcomes of question '{question.key}' come from a query. It cannot show the "
-            "database after a decision. For that, write a simulator in Python."
+            f"The outcomes of question '{question.key}' come from a query, which cannot "
+            "show the database after a decision: write a simulator in Python."
         )

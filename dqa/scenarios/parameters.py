@@ -13,7 +13,7 @@ from dqa.core.situation import Cell, ColumnType
 from dqa.scenarios.document import ParameterType
 
 LIST_SEPARATOR = ", "
-"""The separator of the names in a target that lists several."""
+"""The separator of names in a parameter of the type ``list``."""
 
 Scalar: TypeAlias = Candidate | Decimal
 """A value for a statement; may be a bool."""
@@ -31,7 +31,7 @@ _OF_COLUMNS: Mapping[ColumnType, ParameterType] = {
 
 
 def type_of_column(column: ColumnType) -> ParameterType:
-    """Return the default type of a parameter with the values of a column."""
+    """Return the default type of a parameter whose values are in a column."""
     return _OF_COLUMNS.get(column, "text")
 
 

@@ -24,7 +24,7 @@ class LiveTable:
     Attributes
     ----------
     table
-        Its schema in the scenario.
+        The schema of the table in the scenario.
     is_graph, dialect
         Whether the database is a graph, and its dialect.
     source
@@ -52,7 +52,7 @@ class LiveTable:
         return self.spelled[name]
 
     def literal(self, name: str, text: str) -> str | None:
-        """Convert a text to a literal of a column's type. Return None if it has another type."""
+        """Convert a text to a literal of a column's type; None if the text does not fit."""
         kind = self.table.column(name).type
         try:
             value = read_value(name, text, type_of_column(kind))
@@ -65,7 +65,7 @@ class LiveTable:
         return cypher_literal(value)
 
     def equals(self, name: str, text: str) -> str | None:
-        """Return the condition that a column has a value; None if that is impossible."""
+        """Return the condition that a column has a value; None if the type excludes the value."""
         literal = self.literal(name, text)
         if literal is None:
             return None

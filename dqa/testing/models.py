@@ -35,7 +35,7 @@ def query(statement: str, thought: str = _THOUGHT, plan: str | None = None) -> S
     thought
         Reason for the statement.
     plan
-        Plan as a numbered list, if the reply begins or changes it.
+        Plan as a numbered list, if the reply contains a new plan.
     """
     return Step(thought, statement, plan)
 

@@ -24,7 +24,7 @@ PLAYERS: Final = ("player", "opponent")
 
 @dataclass(frozen=True)
 class EventTablePosition(Position):
-    """The state of a history of a player and an opponent, from the player's view.
+    """The events of a player and an opponent so far, from the player's view.
 
     Attributes
     ----------

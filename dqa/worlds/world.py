@@ -130,7 +130,7 @@ class Position(ABC):
     def for_mover(self) -> Position:
         """Return the state without the viewer's private values.
 
-        It is used to predict the mover's action.
+        Methods use this state to predict the mover's action.
         """
         return self
 

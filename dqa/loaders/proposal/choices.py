@@ -39,8 +39,8 @@ class Choice:
         The number of candidates; None if counting takes too long.
     fact, measure
         The outcome is the sum of the column `measure` over the candidate's rows of `fact`. If
-        `fact` is None, it is the value in the candidate's own row. If `measure` is None, it is the
-        number of rows.
+        `fact` is None, the outcome is the value in the candidate's own row. If `measure` is None,
+        the outcome is the number of rows.
     goal
         ``maximise`` or ``minimise``.
     """

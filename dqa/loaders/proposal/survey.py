@@ -183,8 +183,8 @@ class Survey:
     def _joins(self, info: TableInfo) -> Iterator[Join]:
         """Yield the declared joins of a table.
 
-        Consecutive references to the same table become one join with several columns, unless a
-        column repeats or is the whole key of that table.
+        Consecutive references to the same table become one join with several columns. A repeated
+        column starts a new join, and so does a reference to the table's whole key.
         """
         keys = {table.name: table.key for table in self.database.schema().tables}
         found: list[tuple[str, list[tuple[str, str]]]] = []
@@ -245,7 +245,7 @@ class Survey:
         return f"e.{self.spelled(column)}"
 
     def select(self, table: SurveyedTable, values: Sequence[str]) -> str:
-        """Return the statement that reads values of a table's rows. Its alias for a row is `e`."""
+        """Return the statement that reads values of a table's rows. The name of a row is `e`."""
         listed, name = ", ".join(values), self.spelled(table.name)
         if not self.is_graph:
             return f"SELECT {listed} FROM {name} e"  # noqa: S608

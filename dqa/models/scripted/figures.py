@@ -47,7 +47,7 @@ def draw_figures(request: Mapping[str, Any], actions: Sequence[str]) -> Mapping[
 def _rows(text: str) -> Iterator[list[object]]:
     """Yield each line of a text as a JSON array, or as an empty list if it is not a JSON array."""
     for line in text.split("\n"):
-        row = line.lstrip("> ")  # removes quotation marks of Markdown
+        row = line.lstrip("> ")  # removes Markdown's sign of a quotation
         try:
             yield json.loads(row) if row.startswith("[") else []
         except ValueError:

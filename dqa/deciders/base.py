@@ -211,7 +211,7 @@ class DeciderFactory:
 def share_options(
     factories: Iterable[DeciderFactory], options: Mapping[str, str]
 ) -> dict[str, dict[str, str]]:
-    """Return the accepted options of each decider, by its name.
+    """Return the accepted options, by the name of each decider.
 
     Raises
     ------
@@ -247,7 +247,7 @@ _BOUNDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """One setting of a decider, as lists show it.
+    """A setting of a decider, described for lists.
 
     Attributes
     ----------
@@ -351,7 +351,7 @@ class ByScenario(Decider):
 
     def __init__(self, make: Callable[[Mapping[str, str]], Decider]) -> None:
         self._make = make
-        self.usual = make({})  # so that invalid settings are refused before any question
+        self.usual = make({})  # refuses invalid settings before the first question
         self.name, self.answer_forms = self.usual.name, self.usual.answer_forms
         self._made = {frozenset[tuple[str, str]](): self.usual}
 

@@ -24,8 +24,9 @@ def nouns_of(question: Question) -> tuple[str, ...]:
 def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     """Return the recorded outcomes of a question; None if there are none.
 
-    Their baseline is the outcome without a decision. A scenario with a query for outcomes defines
-    the baseline. Otherwise, it is 0 if a larger outcome is better, and unknown if a smaller one is.
+    The baseline is the outcome without a decision. A scenario with a query for outcomes defines
+    the baseline. Otherwise, 0 is the baseline if a larger outcome is better; if a smaller outcome
+    is better, the baseline is unknown.
     """
     if truth.outcomes is None or question.candidates is None:
         return None

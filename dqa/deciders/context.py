@@ -228,7 +228,7 @@ def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candida
     """Return the actions that rows name; no action if no column lists actions.
 
     A column lists actions if nearly all of its cells are actions, and at least two are different.
-    So a quantity that equals an id by chance is ignored. Columns with the same name are one column.
+    So a quantity that equals an id by chance is ignored. Columns with the same name are combined.
 
     If some column lists actions, the actions in columns with mostly actions are returned, too. An
     additional action costs only one more comparison, but the method cannot choose an omitted one.

@@ -215,7 +215,7 @@ class Asking:
         """Make independent requests, `parallel` at a time. Return the results in order.
 
         The results and the record do not depend on `parallel`. If requests fail, the error of the
-        first one is raised after all running requests have ended.
+        first failed request is raised after all running requests have ended.
         """
         if len(asks) == 1 or parallel == 1:
             return [ask(self) for ask in asks]

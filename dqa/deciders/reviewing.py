@@ -35,7 +35,7 @@ _REFUSED: Mapping[ReviewKind, tuple[str, str]] = {
         ),
     ),
 }
-"""The event and the next step of the model, for each kind of review."""
+"""The description of a refusal, and the instruction for the model, by kind of review."""
 
 
 def settle_statement(statement: str, database: Database) -> Settled:
@@ -81,7 +81,7 @@ def settle_decision(
     answer, choice
         The decider's answer, and the candidate in it.
     choose
-        Returns the candidate in a correction; raises `InvalidAnswerError` for an invalid one.
+        Returns the candidate in a correction; raises `InvalidAnswerError` if there is none.
 
     Returns
     -------

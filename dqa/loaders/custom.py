@@ -56,7 +56,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     name
         The name of the set; by default the name of the file.
     scenario
-        The scenario, by name or folder, of questions that do not contain one.
+        The scenario, by name or folder, of questions that do not name a scenario.
     scenarios, limit
         The scenarios to read, and the maximum number of questions per scenario.
     policy, audit
@@ -166,7 +166,7 @@ class _Reading:
     Attributes
     ----------
     name
-        The name of the set. It is also the scenario of questions that do not contain one.
+        The name of the set. It is also the scenario of questions that do not name one.
     locations
         Locations of databases by name.
     """

@@ -1,4 +1,4 @@
-"""Names, locations and passwords of databases. Passwords are never stored.
+"""Names, locations and passwords of databases.
 
 A stored location has no password. An environment variable contains the URL with the password:
 ``DQA_SALES_URL`` for the database ``sales``, or ``DQA_MYSQL_URL`` for any MySQL database.
@@ -70,7 +70,7 @@ def located(
     Parameters
     ----------
     databases
-        One location, several (each may be ``NAME=URL``), or locations by name.
+        A location, several locations, or locations by name. A location may be ``NAME=URL``.
 
     Raises
     ------

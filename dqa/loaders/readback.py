@@ -90,7 +90,7 @@ def _stored_order(database: Database, statement: str, table: TableSchema) -> _Ro
 
 
 def _engine_order(database: Database, statement: str, live: LiveTable) -> _Rows | None:
-    """Return rows in the order of `_ROW_ORDER`; None without such an order, as for a view."""
+    """Return rows in the order of `_ROW_ORDER`; None if this fails, for example for a view."""
     order = _ROW_ORDER.get(database.dialect)
     if order is None:
         return None

@@ -292,10 +292,10 @@ class _Script:
     def aligned(
         self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int
     ) -> tuple[str | None, ...]:
-        """Return, for each name, the wanted name to which it refers; None if it is unknown.
+        """Return the wanted name for each name of a script; None for an unknown name.
 
-        If an unknown name (``has_has_merchant``) is similar to a missing name, it refers to the
-        missing name.
+        For an unknown name (``has_has_merchant``) that is similar to a missing wanted name, return
+        the missing name.
         """
         if (where, names) not in self._aligned:
             missing = [name for name in wanted if name not in names]

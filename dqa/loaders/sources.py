@@ -268,7 +268,7 @@ class OwnQuestions(Source):
     databases
         The databases of the questions.
     scenario
-        The scenario, by name or folder, of lines that do not contain one.
+        The scenario, by name or folder, of lines that do not name a scenario.
     """
 
     _label: ClassVar[str] = "questions {0.file.name}"

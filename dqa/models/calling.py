@@ -189,7 +189,7 @@ class _Call:
         return Fault.of(kind, error, attempt, wait)
 
     def _omit_refused_setting(self, error: Exception) -> bool:
-        """Omit a refused setting from later requests. Return False for other errors.
+        """Return whether the model refuses a setting. If so, later requests omit this setting.
 
         Requests on a cassette still contain the setting.
         """

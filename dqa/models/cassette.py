@@ -71,7 +71,7 @@ class _Request:
     Attributes
     ----------
     hash, settings
-        The hash of the whole request, and its settings.
+        The hash and the settings of the whole request.
     messages
         Each message with its hash, in order.
     """

@@ -1,8 +1,8 @@
 """Classify the faults of model providers.
 
-The packages of providers have no common base class. A fault is classified by the provider's error
-code, by its message, and by the HTTP status. Without a status, it is classified by the names of its
-exception classes. Most packages use the same names.
+The packages of providers have no common base class. The provider's error code, the message and the
+HTTP status determine the kind of a fault. Without a status, the names of the exception classes
+determine the kind, because most packages use the same names.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Fault:
     wait
         The seconds until the next attempt; None if there is no next attempt.
     usage
-        The usage of the attempt; `uncounted` if the provider may have charged for it.
+        The usage of the attempt; `uncounted` if the provider may have charged for the attempt.
     """
 
     kind: FaultKind

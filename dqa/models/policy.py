@@ -170,7 +170,7 @@ class Budget:
             self._spent += usage
 
     def learn(self, spent: Usage) -> None:
-        """Set the usage of the whole run, if it exceeds the usage that this process knows."""
+        """Set the usage of the whole run, unless this process already knows a larger usage."""
         with self._lock:
             if _tokens(spent) > _tokens(self._spent):
                 self._spent = spent

@@ -201,7 +201,7 @@ def _provider_model(
 
 
 def check_reachable(name: str, model: BaseChatModel) -> None:
-    """Check that the server of a model can be reached, if it has the OpenAI protocol.
+    """Check that the server of a model with OpenAI's protocol can be reached.
 
     Without this check, a wrong address would be reported only after minutes of retries.
 

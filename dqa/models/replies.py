@@ -97,7 +97,7 @@ class ModelReply:
         reasoning = (counted.get("output_token_details") or {}).get("reasoning")
         reasoning = reasoning if is_count(reasoning) else 0
         if reasoning and counted.get("total_tokens") == sent + received + reasoning:
-            received += reasoning  # some providers count them separately
+            received += reasoning  # some providers count reasoning separately
         cached = min(cached, sent) if is_count(cached) else 0
         return Usage(sent, received, 1, cached, min(reasoning, received))
 

@@ -47,7 +47,7 @@ class Heuristic:
     Attributes
     ----------
     name
-        The name of its decider.
+        The name of the heuristic and its decider.
     description
         One line that describes the choice.
     statements
@@ -75,7 +75,7 @@ class Scenario:
     template
         The question, as a template whose placeholders are the keys of its target.
     answer_form
-        The form of the answer. It is the end of a question's text and may be empty.
+        The instruction on how to answer, at the end of a question's text; may be empty.
     contexts
         Statements that return relevant data, for each kind of database. They are templates like
         those of a `Heuristic`.
@@ -208,7 +208,7 @@ class Scenario:
         return self.schema.table(listing.table).column(listing.column).type
 
     def candidates(self, situation: Situation, target: Mapping[str, str]) -> tuple[Candidate, ...]:
-        """List a situation's candidates for a target, in the order of its rows.
+        """List a situation's candidates for a target, in the order of the rows.
 
         Raises
         ------
@@ -321,7 +321,7 @@ class Scenario:
     # --- statements about a question ---
 
     def context(self, question: Question, kind: Kind) -> tuple[str, ...]:
-        """Return the statements that read relevant data for a question. There may be none.
+        """Return the statements that read relevant data for a question; may be empty.
 
         Parameters
         ----------
@@ -362,7 +362,7 @@ class Scenario:
 def _candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candidate:
     """Return a listed value as a candidate.
 
-    Raise `DataError` if it is neither text nor a whole number.
+    Raise `DataError` if the value is neither text nor a whole number.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def unknown_names(template: Template, known: Iterable[str]) -> Iterator[tuple[st
 
 
 class _Check:
-    """The checks of one document."""
+    """Checks one document."""
 
     def __init__(self, document: ScenarioDocument, files: Mapping[str, bool]) -> None:
         self._document, self._files = document, files

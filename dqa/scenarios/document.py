@@ -105,10 +105,10 @@ class Listing(Part):
     """
     sql: str | None = None
     """An SQL statement whose first column lists the values; parameters are placeholders. A live
-    SQL database needs it. For situations in memory, either `sql` or `cypher` is sufficient."""
+    SQL database needs this statement. For situations in memory, `cypher` is also sufficient."""
     cypher: str | None = None
     """A Cypher statement whose first column lists the values; parameters are placeholders. A live
-    graph needs it. For situations in memory, either `sql` or `cypher` is sufficient."""
+    graph needs this statement. For situations in memory, `sql` is also sufficient."""
 
     @property
     def is_statement(self) -> bool:
@@ -129,7 +129,7 @@ class Listing(Part):
 
 
 class Parameter(Listing):
-    """A parameter of questions, which is a key in their targets."""
+    """A parameter of questions: a key in the target of every question."""
 
     description: str = ""
     """The meaning of the parameter, for people."""
@@ -177,7 +177,7 @@ class OutcomesPart(Part):
     baseline: float | None = None
     """The outcome without a decision, for a query.
 
-    If it is missing, reports do not compare outcomes with it.
+    Without a baseline, reports do not compare outcomes with doing nothing.
     """
 
 
@@ -232,7 +232,7 @@ class MattersPart(Part):
     """The relevant part of the data: a node, and all nodes with a path to this node."""
 
     parameter: str
-    """The parameter that selects the node. Its table must be mapped to nodes."""
+    """The parameter that selects the node. The table of this parameter must be mapped to nodes."""
     along: tuple[str, ...] = ()
     """The labels of the edges in these paths."""
 
@@ -244,7 +244,7 @@ class HeuristicPart(Part):
     """
 
     name: PlainName
-    """The name of its decider, which must be unique."""
+    """The name of the heuristic and its decider, which must be unique."""
     description: Name
     """The choice of the heuristic, in one line."""
 
@@ -324,7 +324,7 @@ class SharedParts(Part):
     edges: tuple[EdgePart, ...] = ()
     """The mapping of tables to edges of a graph."""
     parameters: dict[str, Parameter] = {}
-    """The parameters of questions, by key of their targets."""
+    """The parameters of questions, by their keys in targets."""
     settings: dict[str, str | int | float | bool] = {}
     """Settings of deciders that differ from the defaults, by name as in ``--set``."""
 
@@ -352,9 +352,9 @@ class ScenarioFile(SharedParts):
     heuristics: tuple[HeuristicPart, ...] = ()
     """Queries that answer without applying the rules."""
     release: ReleasePart | None = None
-    """The scenario's files in a release; None if it has none."""
+    """The scenario's files in a release; None without a release."""
     generator: GeneratorPart | None = None
-    """The generator of the scenario's questions; None if it has none."""
+    """The generator of the scenario's questions; None without a generator."""
     scripts: dict[str, EntryPointText] = {}
     """The scenario's scripted analysts, by name."""
 

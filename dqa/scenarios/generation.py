@@ -128,7 +128,7 @@ class Size(Protocol):
     """
 
     scenario: ClassVar[str]
-    """The scenario of such worlds."""
+    """The scenario of worlds with this size."""
 
     def scaled(self, factor: float) -> Self:
         """Return the size with its variable numbers multiplied by `factor`."""

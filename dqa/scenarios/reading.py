@@ -60,8 +60,8 @@ class ReadFolder:
     Attributes
     ----------
     scenario
-        The scenario; None if the document cannot be read. If there are problems, it may be
-        incomplete.
+        The scenario; None if the document cannot be read. If there are problems, the
+        scenario may be incomplete.
     problems
         The problems, in the order in which they were found.
     document

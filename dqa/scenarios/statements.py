@@ -72,8 +72,8 @@ def _quoted(text: str) -> str:
 def cypher_literal(value: Scalar) -> str:
     r"""Return `value` as an expression with the same meaning in Neo4j and LadybugDB.
 
-    Neo4j replaces ``\uXXXX`` before it reads strings. So a literal backslash and a
-    following u are in two strings.
+    Neo4j replaces ``\uXXXX`` before it reads strings. The expression therefore puts
+    a literal backslash and a following u into separate strings.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class Policy(ABC):
         Parameters
         ----------
         position
-            The position, whose viewer is its mover.
+            The position. Its viewer is also the player who acts next.
         random
             The source of every random choice.
         """
@@ -68,7 +68,7 @@ class InformedPolicy(Policy):
         position, random
             The parameters of `Policy.choose`.
         state
-            The true state, as `dqa.worlds.world.Move.reveal` of its world returns it.
+            The true state, which `dqa.worlds.world.Move.reveal` returns.
         """
 
 

@@ -136,7 +136,7 @@ class History:
     MissingKeyError
         The driver of the database is not installed.
     DataError
-        The file is not a database, or has a table of one of these names with other columns.
+        The file is not a database, or one of its tables has other columns.
     DatabaseUnavailableError
         The server cannot be reached.
     """

@@ -56,7 +56,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     seed
         Not negative.
     sizes
-        The sizes of worlds, at most one size per scenario: all fields of a size, or some of them.
+        The sizes of worlds, at most one per scenario: sizes, or some fields by scenario and name.
         By default the sizes vary around the scenario's usual size.
     difficulty
         Bounds for harder questions; by default the usual bounds. Scenarios without a simulator do
@@ -189,7 +189,7 @@ def _check(
     for scenario in sized:
         several = f"'{scenario}' has {sized.count(scenario)} sizes; give only one."
         require(sized.count(scenario) == 1, several)
-        others = f"but only {', '.join(scenarios)} is generated."
+        others = f"but the questions are only about {', '.join(scenarios)}."
         require(scenario in scenarios, f"A size is given for '{scenario}', {others}")
 
 

@@ -50,7 +50,7 @@ class Manifest(Record):
     Attributes
     ----------
     options
-        The other options of the generator.
+        The options of the generator, except for the seed.
     label_rules
         The rule sets under which every answer is right.
     counts
@@ -98,7 +98,7 @@ def write_generated(
     seed
         The seed of the set.
     options
-        The other options of the generator.
+        The options of the generator, except for the seed.
 
     Returns
     -------

@@ -26,7 +26,7 @@ _ATTEMPTS = 40
 """The maximum number of worlds to draw until one has questions."""
 
 _AT_ONE_SIZE, _GROWTH = 10, 2
-"""After 10 worlds without a question, the next worlds have twice the size, unless it is fixed."""
+"""After 10 worlds without a question, the size is doubled, unless the request fixes the size."""
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _REALMS = 1000  # names of realms; more databases repeat the names in other years
@@ -126,14 +126,14 @@ class _Series:
         return np.random.Generator(np.random.PCG64(seeds))
 
     def search(self, database: int, first: int, wanted: int, request: Request) -> Drawn:
-        """Draw worlds until one has questions; return it with at most `wanted` questions.
+        """Draw worlds until a world has questions. Return it with at most `wanted` questions.
 
         Parameters
         ----------
         database
             The number of the database.
         first
-            The number of its first question.
+            The number of the world's first question.
         wanted
             The maximum number of questions.
         request
@@ -173,9 +173,9 @@ class _Series:
     def world(
         self, database: int, first: int, size: Size, attempt: int
     ) -> tuple[Situation, list[Mapping[str, str]]]:
-        """Draw the world of an attempt and simulate it.
+        """Draw and simulate the world of an attempt.
 
-        Return it with its targets in random order.
+        Return the world, and the targets in random order.
         """
         generator, scenario = self._generator, self._scenario
         year = generator.year + database

@@ -141,7 +141,7 @@ class StatementTrial:
             self.found.add("error", written.file, at, problem)
 
     def _report_word(self, written: Written, word: str, problem: str) -> None:
-        """Report an error at the first line of a statement that contains a word."""
+        """Report an error at the first line in which a statement contains a word."""
         text = written.template.template
         match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
         lines = text.count("\n", 0, match.start()) if match is not None else 0

@@ -29,9 +29,9 @@ from dqa.models.tool_model import ToolModel
 
 @runtime_checkable
 class Responder(Protocol):
-    """Gives the replies of scripted models in conversations of one method. It has no state.
+    """Writes the replies of scripted models in conversations of one method, without a state.
 
-    The package of the method defines it. The entry point is ``dqa.scripted``.
+    The package of the method registers a responder as an entry point of ``dqa.scripted``.
     """
 
     def answers(self, messages: Sequence[BaseMessage]) -> bool:
@@ -99,7 +99,7 @@ class ProgramModel(ToolModel):
 
     @abstractmethod
     def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
-        """Return the next reply; `tools` are the names of the tools that it may call."""
+        """Return the next reply. The model may call the tools whose names are in `tools`."""
 
 
 class ScriptedModel(ProgramModel):

@@ -29,7 +29,7 @@ _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
 
 
 class Span(NamedTuple):
-    """A span; it is true if OpenTelemetry records it. Without a provider it does nothing."""
+    """A span. ``bool(span)`` says whether it is recorded. Without a provider, it does nothing."""
 
     api: ApiSpan | None = None
 

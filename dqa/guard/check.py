@@ -32,7 +32,7 @@ class Refusal(Exception):  # noqa: N818  (a check turns it into a verdict)
 
 @dataclass(frozen=True, slots=True)
 class GuardVerdict:
-    """Whether a statement may run, or the reason why not and what to write instead.
+    """Whether a statement may run. For a refused statement: the reason, and what to write instead.
 
     Attributes
     ----------

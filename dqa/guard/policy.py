@@ -395,7 +395,7 @@ class Policy:
             raise UsageError(f"The policy {error}.") from error
         if not isinstance(document, dict):
             raise UsageError(
-                f"The policy {path} must be a JSON object whose values are lists of names."
+                f'The policy {path} must be a JSON object, such as {{"tables": ["orders"]}}.'
             )
         known = (*_LISTS, *_MAPPINGS)
         unknown = sorted(set(document) - set(known))

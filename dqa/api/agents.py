@@ -135,7 +135,7 @@ def _decide(  # noqa: PLR0913  (the reviewer's arguments are not the agent's)
     review: Sequence[ReviewKind] = (),
     **asked: Any,  # noqa: ANN401  (fields of a question)
 ) -> Decided:
-    """Decide one question of an agent. None means the default of a field.
+    """Decide one question of an agent. An argument that is None gets the default of its field.
 
     The agent cannot set `reviewer` and `review`.
     """
@@ -157,8 +157,14 @@ def _decide(  # noqa: PLR0913  (the reviewer's arguments are not the agent's)
     return Decided.of(trace)
 
 
-def _asking(decisions: Decisions) -> Callable[..., Decided]:
-    """Return the action of the tool ``ask``. Raise `UsageError` if it cannot ask several times."""
+def _ask_function(decisions: Decisions) -> Callable[..., Decided]:
+    """Return the function of the tool ``ask``.
+
+    Raises
+    ------
+    UsageError
+        The options do not allow several questions, a model is missing, or a setting is wrong.
+    """
     if decisions.calls.record is not None:
         raise UsageError(
             "The option record (--record) stores a single question, but an agent may ask "
@@ -257,7 +263,7 @@ def agent_tools(
     if decisions is not None:
         fields = UserQuestion.model_fields.items()
         definitions = {name: (one.annotation, one) for name, one in fields}
-        tools.append(_tool(opened, "ask", _asking(decisions), _ASKING, **definitions))
+        tools.append(_tool(opened, "ask", _ask_function(decisions), _ASKING, **definitions))
     return tuple(tools)
 
 

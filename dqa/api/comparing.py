@@ -81,7 +81,8 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     if not compared.pairs:
         raise UsageError(
-            "No question was judged for two contestants: 'dqa show RUN --failed' shows the reasons."
+            "No question has judged decisions of two contestants. 'dqa show RUN --failed' lists "
+            "the decisions that were not judged."
         )
     return compared
 
@@ -152,7 +153,7 @@ def _select(
     Raises
     ------
     UsageError
-        There are fewer than two.
+        There are fewer than two contestants.
     """
     if scenario is not None:
         _require_known("scenario", [scenario], {r.scenario for one in found for r in one.results})
@@ -204,9 +205,9 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
             "with --strict-official, or all without it."
         )
     if len({spec.rule_set for _, spec in specs}) > 1:
-        listed = ", ".join(f"{where} {spec.rule_set or 'the usual'}" for where, spec in specs)
+        listed = ", ".join(f"{where} ({spec.rule_set or 'default rules'})" for where, spec in specs)
         raise UsageError(
-            f"The runs follow different rule sets: {listed}. Evaluate again with one --rule-set."
+            f"The runs follow different rule sets: {listed}. Evaluate all with the same --rule-set."
         )
 
 
@@ -245,8 +246,8 @@ def find_contestants(
     labels = [None] if len(runs) == 1 else name_runs(runs)
     names, differing = match_questions([run.results for run in runs], labels, contents)
     found = {}
-    for place, (run, label, prefix) in enumerate(zip(runs, labels, _labels(runs), strict=True)):
-        results = [renamed(result, names[place]) for result in run.results]
+    for index, (run, label, prefix) in enumerate(zip(runs, labels, _labels(runs), strict=True)):
+        results = [renamed(result, names[index]) for result in run.results]
         keys = zip(run.results, results, strict=True)
         seconds = (
             None
@@ -256,7 +257,7 @@ def find_contestants(
         for decider, own in grouped(results, lambda result: result.decider).items():
             known = all(reports_tokens(result.usage) for result in own if result.outcome.judged)
             cost = run.prices.cost if run.prices is not None and known else None
-            found[place, decider] = Contestant(
+            found[index, decider] = Contestant(
                 f"{prefix}{decider}", tuple(own), label, cost, seconds
             )
     return Contestants(found, names, differing)
@@ -288,7 +289,7 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
         for result in one.results:
             if not result.ties:  # not judged, because a server failed
                 continue
-            # A right statement follows the gold statements.
+            # In `ties`, the decider's own statement follows the gold statements if it is right.
             answers = result.ties[:1] if result.match is not None else result.ties[:MOST_TIES]
             truth = (result.situation, result.official, result.match is None, answers)
             name, known = first.setdefault(result.question, (one.name, truth))
@@ -302,7 +303,7 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
 def _on_shared_questions(
     found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
 ) -> tuple[list[Contestant], int]:
-    """Limit each contestant to the questions of all. Return them and the number of omissions."""
+    """Limit all contestants to the shared questions, and return how many questions that omits."""
     questions_of = {one.name: set(one.asked) for one in found}
     shared, every = set.intersection(*questions_of.values()), set.union(*questions_of.values())
     if shared == every:

@@ -131,7 +131,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
 def _spec(
     world: PlaySpec | str | None, fields: dict[str, Any], earlier: RunRecord | None
 ) -> PlaySpec:
-    """Return the spec. The run to resume supplies arguments that are missing."""
+    """Return the spec. Missing arguments come from the run to resume."""
     if isinstance(world, PlaySpec):
         return world.changed(**fields)
     if world is not None:
@@ -156,7 +156,7 @@ def _absolute(location: str) -> str:
 
 
 def _locate_history(recorded: str | None, location: RunLocation | None, opened: ExitStack) -> str:
-    """Return the location of the history for a caller who does not give one."""
+    """Return the location of the history if the caller gave none."""
     if recorded is not None:
         if "***" in recorded:
             raise UsageError(
@@ -355,7 +355,7 @@ def play_tournament(
         how["reference"] = reference
         try:
             run = play(world, playing, against, out=out, watcher=watcher, **how)
-        except CannotPlayError as error:  # before anything is played
+        except CannotPlayError as error:  # raised before the first game
             is_optional = error.player == reference and len(references) > 1
             if error.player in problems or not (error.player in by_default or is_optional):
                 raise

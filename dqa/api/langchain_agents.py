@@ -44,8 +44,8 @@ def _pausing_node(
     Parameters
     ----------
     decide
-        Decides the question in a state, and asks a reviewer. The graph stores its requests to
-        models, databases and the reviewer.
+        Decides the question in a state with a reviewer. The graph stores every call of a model, a
+        database or the reviewer, so that resuming does not repeat it.
     question, decision
         The keys of the question and the decision in the state.
     """

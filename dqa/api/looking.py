@@ -345,7 +345,7 @@ def find_columns(database: Database, words: str, most: _Few = 20) -> ToolText:
 
 
 def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
-    """Return the parts with a name: a table, a label, or each pair that a relationship joins."""
+    """Return the table or label with a name, or the label pairs that a relationship connects."""
     from dqa.deciders.parts import find_parts, kind_of_parts
 
     found = find_parts(schema, name)

@@ -219,7 +219,7 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
             raise MCPError(INTERNAL_ERROR, message) from error
         return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
     except Exception as error:
-        # The message of a bug may contain secrets: the client gets its class, stderr the rest.
+        # The message of a bug may contain secrets, so the client gets only the class of the error.
         sys.stderr.write(redact(traceback.format_exc()))
         kind = type(error).__name__
         raise MCPError(
@@ -259,7 +259,7 @@ async def _serve_http(
 
     class HttpServer(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            _exit(sig, frame)  # does not wait for streams that clients keep open
+            _exit(sig, frame)  # uvicorn would wait for streams that clients keep open
 
     # The SDK compares patterns such as `localhost:*` by prefix, so every name needs a port.
     where = listening.getsockname()

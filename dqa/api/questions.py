@@ -43,7 +43,7 @@ def read_release(
     scenarios, limit
         The scenarios to read, and the maximum number of questions per scenario; None for all.
     form
-        The form of the databases. It determines which files are read.
+        Which of the benchmark's files to read, such as those of its graph databases.
     strict
         Whether a defect raises an error. Otherwise the defect is fixed, and listed in
         `QuestionSet.defects`.
@@ -141,9 +141,11 @@ class ShownSituation(Record):
     name: str
     hash: str | None = Field(
         pattern="^[0-9a-f]{64}$",
-        description="of its content; None for a user's own database, which is not loaded",
+        description="hash of the content; None for a user's own database, which is not loaded",
     )
-    rows: dict[str, int] = Field(description="by table; empty if they were not counted")
+    rows: dict[str, int] = Field(
+        description="number of rows by table; empty if they were not counted"
+    )
 
 
 class ShownQuestion(Record):

@@ -322,7 +322,7 @@ def _make_report(
         ReportedRun(run, name, *(find_questions(run, questions) if is_detailed else none))
         for run, name in zip(opened, name_runs(opened), strict=True)
     ]
-    # Runs of older versions record no content of questions, but of all questions together.
+    # Runs of older versions have one hash for all questions instead of one for each question.
     contents = [
         (run.record and run.record.content_hash) or f"run {location}"
         for location, run in enumerate(opened)

@@ -87,7 +87,7 @@ class StoredWork:
         if resume and self.location is not None:
             stored = RunReader(self.location)
             self.location, self.earlier = stored.location, stored.record
-        require_writable(self.location)  # before reading questions and calling models
+        require_writable(self.location)  # fail before questions are read and models are called
         recorded = self.earlier or RunRecord(spec=None)
         self.options, self.calls = options or recorded.options, calls or recorded.calls
         self.watcher = watcher or Watcher()
@@ -100,7 +100,7 @@ class StoredWork:
 
     @property
     def resumed(self) -> Callable[[], Usage] | None:
-        """A function that returns the recorded usage; None if there is no recording to continue."""
+        """A function that returns the usage of other processes; None if the run cannot resume."""
         if self.location is None or not self._may_continue(self.location):
             return None
         return lambda: Usage() if self._store is None else self._store.used_elsewhere
@@ -198,7 +198,7 @@ def _handling_errors(store: RunStore) -> Iterator[None]:
     finally:
         if not store.is_closed:
             store.close()
-            with suppress(OSError, errors.DqaError):  # raise the first error
+            with suppress(OSError, errors.DqaError):  # the error of the block is raised
                 store.write_lines()
 
 
@@ -349,7 +349,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
 def _spec(
     what: RunSpec | QuestionSet | QuestionSource | None, fields: dict[str, Any], work: StoredWork
 ) -> RunSpec:
-    """Return the spec. The run to resume supplies arguments that are missing."""
+    """Return the spec. Missing arguments come from the run to resume."""
     whole = what if isinstance(what, RunSpec) else None
     if whole is None and work.earlier is not None:
         why = f"'{resume_command(str(work.location), games=True)}' resumes it."

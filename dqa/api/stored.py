@@ -202,7 +202,7 @@ def _read_questions(run: Run, folder: Path | str | None) -> QuestionSet:
     found = source.read()
     if found.content_hash != run.record.content_hash:
         raise UsageError(
-            f"The questions of {found.name} have changed since {run.where} asked them."
+            f"The questions of {found.name} have changed since the run in {run.where} used them."
         )
     return found
 
@@ -294,7 +294,7 @@ def _describe(location: RunLocation) -> StoredRun:
     if isinstance(spec, PlaySpec):
         deciders, questions = list(spec.contestants), spec.description
     elif isinstance(spec, RunSpec):
-        # Questions about the user's own databases name these databases.
+        # The spec of questions about the user's own databases lists no databases.
         deciders, databases = list(spec.deciders), list(spec.databases) or databases
         questions = ": ".join(filter(None, [spec.questions.description, questions]))
     models = dict.fromkeys(row.model for row in counted if row.model != NO_MODEL)

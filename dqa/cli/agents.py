@@ -62,7 +62,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
 
     fields = spec_fields(given_by(ctx, _DECIDING.names))
     limits, decisions = fields.get("limits", DEFAULT_LIMITS), None
-    if not model:  # its server alone is not a model
+    if not model:  # options such as --base-url do not choose a model
         fields.pop("model", None)
     if model or decider is not None:
         decisions = Decisions(decider, calls=calling, scenarios=scenario or (), **fields)
@@ -76,4 +76,4 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
         port=port,
         allowed_hosts=allow_host or (),
     )
-    os._exit(0)  # without waiting for running calls
+    os._exit(0)  # do not wait for running calls

@@ -43,7 +43,7 @@ def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer
     Raises
     ------
     UsageError
-        There is no terminal, or the reviewer has a name but nothing to review.
+        There is no terminal, or --approved-by is set without --approve.
     """
     if not kinds:
         if by is not None:
@@ -255,7 +255,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
             **spec_fields(given_by(ctx, DECIDING.names)),
         )
     interrupted = reviewer is not None and reviewer.was_interrupted
-    if not interrupted:  # the record is stored anyway
+    if not interrupted:  # an interrupted decision is stored, but not printed
         _print(decided, as_json=as_json)
     if html is not None:
         write_decision_page(decided, html)

@@ -50,8 +50,8 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     questions
         Number of questions in each scenario. By default 10.
     mix : direct=X,far=Y
-        Shares of questions by the distance of the answer: 1 step (direct), or at least 2 steps
-        (far; at least --hops if that is more).
+        Shares of questions whose answer is 1 step from the target (direct), or at least 2 steps
+        (far; at least --hops steps if that is more).
     per_database
         Maximum number of questions about one database.
     size : SCENARIO.NAME=N
@@ -197,8 +197,8 @@ def audit(
 ) -> None:
     """Check every official answer under every rule set, and explain the verdict.
 
-    The last lines show how often each heuristic of a scenario is right, by the distance of the
-    answer. With --html, only these lines are printed; the page shows the verdicts.
+    The last lines show the totals, and how often each heuristic of a scenario is right. With
+    --html, only these lines are printed; the page shows the verdicts.
 
     Parameters
     ----------
@@ -275,12 +275,14 @@ def load(  # noqa: PLR0913  (one parameter per option)
         from dqa.api.databases import unload
 
         dropped = unload(database, drop)
-        output.show(dropped, (f"{_placed(one)}, unloaded" for one in dropped), as_json=as_json)
+        output.show(
+            dropped, (f"{_describe_loaded(one)}, unloaded" for one in dropped), as_json=as_json
+        )
         return
     read = reading.read(questions, question)
     done = load_all(read, database, question=question, replace=replace, shown=track)
-    output.show(done, (f"{_placed(one)}, {one.done}" for one in done), as_json=as_json)
+    output.show(done, (f"{_describe_loaded(one)}, {one.done}" for one in done), as_json=as_json)
 
 
-def _placed(one: LoadedHere | LoadedSituation) -> str:
+def _describe_loaded(one: LoadedHere | LoadedSituation) -> str:
     return f"{one.namespace}: {one.name}, {counted(one.rows, 'row')}"

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
 _SOURCES = tuple(one.name for one in fields(AnyQuestionOptions))
-_TOGETHER = (("budget_tokens", "budget_cost"), ("record", "replay"))
-"""Options that exclude each other. A new value of one discards the recorded value of the other."""
+_EXCLUSIVE = (("budget_tokens", "budget_cost"), ("record", "replay"))
+"""Options that exclude each other. A new value of one removes the recorded value of the other."""
 
 
 @with_options(
@@ -257,7 +257,7 @@ def train(  # noqa: PLR0913  (one parameter per option)
     seed
         Random seed of the training. The same seed gives the same player.
     budget : small|full|N
-        Length of the training: 'small' (as before games), 'full', or a number of iterations.
+        Length of the training: 'small' (as in games), 'full', or a number of iterations.
     out
         New file (.npz) for one player. The player is also stored in the user's cache.
     """
@@ -312,7 +312,7 @@ def _arguments(
         names = known.keys() & set_options.keys()
         if "engine" in set_options and "ray_address" in known:  # drop the recorded engine's address
             names.add("ray_address")
-        for group in _TOGETHER:
+        for group in _EXCLUSIVE:
             if names & set(group):
                 names |= set(group)
         found[name] = recorded.changed(**{field: set_options.get(field) for field in names})

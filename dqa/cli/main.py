@@ -113,7 +113,7 @@ def _command(group: str, name: str) -> Any:  # noqa: ANN401  (Typer's class of c
 def _group(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
     """Return a group of commands."""
     group = get_group(typer.Typer(cls=_LazyGroup, help=_HELP[name], **_SETTINGS))
-    # Typer only reads it.
+    # Typer only reads the commands.
     group.commands = _Commands(name)  # type: ignore[assignment]
     return group
 
@@ -142,7 +142,7 @@ class _LazyGroup(Group):
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401  (Typer's own)
         super().__init__(**settings)
-        # Typer only reads it.
+        # Typer only reads the commands.
         self.commands = _Commands()  # type: ignore[assignment]
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:

@@ -73,7 +73,7 @@ def declared(
     name
         The name of the parameter. The option has the same name without the prefix ``as_``.
     annotation
-        The type, with its bounds. If it contains a declaration, only a missing help is added.
+        The type, with its bounds. If it already declares an option, only missing help is added.
     described
         The help and the placeholder. If there is no placeholder, the type determines it.
     group
@@ -105,16 +105,15 @@ _Command: TypeAlias = Callable[..., None]
 
 
 def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN401
-    """Replace parameters of a command by bundles of options.
+    """Add bundles of options to a command.
 
     Parameters
     ----------
     **bundles
-        Bundles by the name of the parameter. A bundle is a `Record` class or a dataclass of
-        options, of which the command receives an instance, or a `dqa.cli.fields.SpecFields`. A
-        command without a parameter of that name reads the options from its context. If two bundles
-        declare the same option, the command has it once. The command's own parameters take
-        precedence over a bundle's.
+        Bundles by name: a `Record` class or dataclass of options, or a
+        `dqa.cli.fields.SpecFields`. The command receives an instance of the class as the parameter
+        of the same name. If it lacks this parameter, it reads the options from its context. An
+        option that occurs twice is added once; the command's own parameters take precedence.
     """
 
     def note(command: _Command) -> _Command:
@@ -214,7 +213,7 @@ RunOrTrace = Annotated[
 ]
 RunQuestion = Annotated[
     str | None,
-    argument("QUESTION", "SCENARIO/ID of a question. A file of one decision needs none."),
+    argument("QUESTION", "SCENARIO/ID of a question. Leave it out for a file of one decision."),
 ]
 Runs = Annotated[
     list[str],

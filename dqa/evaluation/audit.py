@@ -1,10 +1,9 @@
 """Audit every official label of a release.
 
 The audit judges a label under every rule set of its scenario's simulator. A simulator may declare
-which rule set follows the text of the rules, and how every rule set calculates
-(`dqa.core.simulator.CountingRules`). The verdict then says whether the label is right by the text.
-If it is not, the label may be best under other rule sets. The verdict then says what these rule
-sets calculate differently, such as a sum that is counted twice.
+which of its rule sets follows the written rules, and how the calculations of the others differ
+(`dqa.core.simulator.CountingRules`). If the label is best only under other rule sets, the verdict
+names their difference, such as a sum that is counted twice.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
 EVERY, NONE, BY_TEXT = "every rule set", "no rule set", "right by the text"
-"""Verdicts on a label. Further verdicts are ``rests on ...`` with the differences of the rule sets
-that agree with the label, and ``only NAME`` if the simulator declares no differences."""
+"""Verdicts on a label. A label that is best only under some rule sets can also have the verdict
+``rests on DIFFERENCES``, or ``only NAMES`` if the simulator declares no differences."""
 
 
 class LabelAudit(Record):
@@ -75,12 +74,12 @@ class LabelAudit(Record):
 
 
 class Totals(Record):
-    """Numbers of labels of a scenario. A label has one verdict. The other counts may overlap.
+    """Counts of a scenario's labels. In `verdicts`, every label counts once.
 
     Attributes
     ----------
     rule_sets
-        By rule set, a sentence that describes it; empty if the simulator has none.
+        A description of each rule set; empty if the simulator has none.
     agree
         By rule set, the number of labels that are the best candidate.
     only_first
@@ -164,7 +163,7 @@ def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
 
 
 def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...]:
-    """Return the defects in the files of a question. Files are named after its situation or id."""
+    """Return the defects in the files that are named after a question's situation or id."""
     stems = {question.situation, f"q{question.id}"}
     return tuple(
         f"{defect.problem}; {defect.action}"
@@ -222,23 +221,25 @@ def _verdict(
     return BY_TEXT if text else f"rests on {_grounds(agreeing, others, counting)}"
 
 
-def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
-    """Return the reasons for a different calculation that all rule sets in `those` have.
+def _grounds(agreeing: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
+    """Return what all rule sets in `agreeing` calculate differently from the written rules.
 
-    Prefer reasons that no rule set in `others` has. If they have none in common, return their
-    names.
+    If possible, return only differences that no rule set in `others` has. If the rule sets in
+    `agreeing` have no common difference, return their names.
     """
-    first, *rest = (counting.grounds[name] for name in those)
+    first, *rest = (counting.grounds[name] for name in agreeing)
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
     elsewhere = {ground for name in others for ground in counting.grounds[name]}
-    return " and ".join([ground for ground in shared if ground not in elsewhere] or shared or those)
+    own = [ground for ground in shared if ground not in elsewhere]
+    return " and ".join(own or shared or agreeing)
 
 
 def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
     if official == outcomes.answer:
         return f"Under {name} the label is best."
     if official in outcomes.ties:
-        return f"Under {name} it is one of {len(outcomes.ties)} ties, the first {outcomes.answer}."
+        count = len(outcomes.ties)
+        return f"Under {name} the label is one of {count} best candidates, like {outcomes.answer}."
     best = f"Under {name} {outcomes.answer} is best; the label ranks {outcomes.rank(official)}"
     share = outcomes.relative_regret(official)
     if share is None or not isfinite(share):
@@ -280,14 +281,14 @@ class Annotation(Record):
     value
         The outcome of the answer, in the unit of the scenario.
     margin
-        The difference between the best outcome and the best outcome that is worse; 0 if all
-        outcomes are equal.
+        The difference between the outcome of `ties` and the next best outcome; 0 if all outcomes
+        are equal.
     official
         The official answer, or None.
     agrees
         Whether the official answer is `answer`; None without an official answer.
     decided_by_last_bit
-        Whether the ties differ only by a floating-point error, which selects the answer.
+        Whether floating-point errors select the answer among the ties.
     """
 
     scenario: str
@@ -310,8 +311,8 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     question_set
         Questions of scenarios that have a simulator.
     rule_set
-        The rule set. None means the rule set of the question set. If the question set has no rule
-        set, None means the simulator's first rule set.
+        The name of a rule set. By default, the rule set that the question set names, or the
+        simulator's first rule set if it names none.
 
     Raises
     ------

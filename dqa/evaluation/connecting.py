@@ -121,7 +121,7 @@ class Connected:
         ModelUnavailableError
             No server answers at the address of a model.
         """
-        if self.chats[0]:  # otherwise, import no model packages
+        if self.chats[0]:  # without models, do not import the model packages
             from dqa.models.registry import check_reachable
 
             for model, chat in self.chats[0].items():
@@ -165,27 +165,27 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding
         The settings and the limits of the deciders.
     contestants
-        The deciders, without their own settings.
+        The deciders. Their `options` are set by this function.
     calls
         Options of model calls.
     epochs
         The number of repetitions of each question.
     resumed
-        Returns the usage of a resumed run outside of this process; None for a new run.
+        For a resumed run, a function that returns the usage of all earlier and other processes.
     given
         Chat models that a Python caller passed as objects.
 
     Raises
     ------
     UsageError
-        No decider has one of the settings, or no decider supports the protocol.
+        A setting belongs to none of the deciders, or no decider supports the protocol.
     """
     factories = [one.made for one in contestants if isinstance(one.made, DeciderFactory)]
     asking = [one for one in factories if one.needs_model]
     if asking and not any(deciding.protocol in one.protocols for one in asking):
         raise UsageError(
             f"The deciders {', '.join(one.name for one in asking)} do not support protocol "
-            f"{deciding.protocol}: choose another one (--protocol)."
+            f"{deciding.protocol}: choose another protocol (--protocol)."
         )
     options = share_options(factories, deciding.settings)
     used = tuple(dict.fromkeys(one.model for one in contestants if one.needs_model))
@@ -204,7 +204,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
-    """Return a budget with prices, if it limits the cost."""
+    """Add the prices of tokens to a budget that limits the cost."""
     if budget.cost is None or budget.price_input is not None:
         return budget
     prices = calls.prices

@@ -45,8 +45,8 @@ class RunContent(NamedTuple):
     decisions
         The results in their order, with their traces.
     lost
-        The usage of each attempt whose decision was not stored, with the packed trace of the
-        attempt if there is one.
+        The usage of each attempt whose decision was not stored. The bytes are the compressed
+        trace of the attempt, if it has one.
     """
 
     record: RunRecord

@@ -109,7 +109,7 @@ class TaskWorker(Protocol):
     def decide(self, task: Task) -> DecisionRecord | None:
         """Make and judge one decision. An outage or a bug ends the decision and raises no error.
 
-        Return None if the decision must not be stored, because another process makes it.
+        Return None if another process makes the decision. Nothing must be stored then.
         """
 
     def close(self, *, is_deciding: bool = False) -> None:
@@ -128,14 +128,14 @@ class Worker:
     patience
         Maximum number of consecutive seconds to wait for a database that does not answer.
     most_open
-        Maximum number of open databases. More are open only while more are in use.
+        Maximum number of open databases, unless more are in use at the same time.
     """
 
     def __init__(self, setup: Setup, patience: float, most_open: int) -> None:
         self._setup = setup
         self._judge = setup.judge
         self._stopped = threading.Event()
-        # Add one, because a worker between two decisions of a group uses no database.
+        # Add one: between two decisions, a thread does not use its database, but needs it soon.
         self._databases = OpenDatabases(setup.open, most_open + 1)
         self._patience: dict[str, Patience] = {}
         self._seconds = patience
@@ -239,7 +239,7 @@ def run_span(setup: Setup) -> AbstractContextManager[Span]:
         {
             "gen_ai.operation.name": "invoke_workflow",
             "gen_ai.agent.name": name,
-            "gen_ai.workflow.name": name,  # so earlier conventions call it
+            "gen_ai.workflow.name": name,  # name in earlier versions of the conventions
             "dqa.run.deciders": tuple(setup.deciders[0]),
             "dqa.run.databases": tuple(setup.targets) or tuple(setup.locations),
             "dqa.run.epochs": len(setup.deciders),
@@ -279,7 +279,7 @@ def decision_span(
 
 
 def _message(role: str, text: str) -> dict[str, object]:
-    """Return a message in the format of the conventions."""
+    """Return a message in the format of OpenTelemetry's conventions."""
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
@@ -318,7 +318,7 @@ def describe_decision(span: Span, decision: Decision, result: Result | None = No
 
 @dataclass
 class _OpenDatabase:
-    """A database of a group, and the number of its users. The database is None until it is open."""
+    """The database of a group (None until it is opened), and how many decisions use it."""
 
     database: Database | None = None
     users: int = 0
@@ -326,14 +326,14 @@ class _OpenDatabase:
 
 
 class OpenDatabases:
-    """The open databases of a worker: all databases in use, and the most recently used others.
+    """The open databases of a worker. The least recently used databases are closed first.
 
     Parameters
     ----------
     open_for
         Opens the database of a task.
     most
-        Maximum number of open databases. More are open only while more are in use.
+        Maximum number of open databases, unless more are in use at the same time.
     """
 
     def __init__(self, open_for: Callable[[Task], Database], most: int) -> None:
@@ -344,10 +344,10 @@ class OpenDatabases:
 
     @contextmanager
     def of(self, task: Task) -> Iterator[Database]:
-        """Yield the database of a task. The first task of a group opens the database."""
+        """Yield the database of a task. Open it if no earlier task of the group did."""
         with self._lock:
             one = self._open.pop(task.group, None) or _OpenDatabase()
-            self._open[task.group] = one  # the latest is the last
+            self._open[task.group] = one  # the most recently used group is last
             one.users += 1
             unused = [group for group, other in self._open.items() if not other.users]
             excess = max(0, len(self._open) - self._most)
@@ -372,7 +372,7 @@ class OpenDatabases:
 def _close(opened: Iterable[_OpenDatabase]) -> None:
     for one in opened:
         if one.database is not None:
-            with suppress(Exception):  # the decisions are made: an error changes none of them
+            with suppress(Exception):  # no decision uses the database any more
                 one.database.close()
 
 
@@ -402,8 +402,8 @@ class Patience:
     ) -> _Attempt:
         """Call `attempt` until its result is not an outage or the waiting time is used up.
 
-        After the waiting time, each later task tries the database once. When it answers, the full
-        waiting time is available again.
+        When the waiting time is used up, each later task tries the database only once. When the
+        database answers again, the full waiting time is available again.
         """
         pause = _FIRST_PAUSE
         while is_outage(result := attempt()):

@@ -93,7 +93,7 @@ def compare_statements(
     answered = usable.get(statement.strip()) or _rows_of(database, statement)
     metrics = _metrics(database, truth, (statement, answered), usable)
     if isinstance(answered, str):
-        return Match(False, f"The statement that was decided {answered}", metrics)
+        return Match(False, f"The chosen statement {answered}", metrics)
     matched = [
         gold
         for gold, rows in usable.items()
@@ -150,7 +150,7 @@ def _time(database: Database, statement: str, gold: str, repetitions: int) -> di
     """Return BIRD's R-VES of a right statement. Return {} if a statement exceeds a limit."""
     ratios = []
     try:
-        for _ in range(repetitions):  # alternate, so that both see the same load
+        for _ in range(repetitions):  # alternate, so that both statements run under the same load
             seconds = database.query(statement, SCORING).seconds
             ratios.append(database.query(gold, SCORING).seconds / max(seconds, 1e-9))
     except QueryError:
@@ -161,7 +161,7 @@ def _time(database: Database, statement: str, gold: str, repetitions: int) -> di
 def _metrics(
     database: Database, truth: Truth, answer: tuple[str, Rows | str], golds: Mapping[str, Rows]
 ) -> dict[str, float]:
-    """Return the metrics of the benchmark's own evaluation, each for the best gold statement."""
+    """Return the metrics of the benchmark's own evaluation: the best over all gold statements."""
     statement, answered = answer
     if truth.match == "set":
         found = () if isinstance(answered, str) else answered.rows
@@ -232,7 +232,7 @@ def rows_match(answered: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool 
         return False
     if ordered and not rounded:
         return Counter(columns) == Counter(wanted)
-    return _placed([], columns, wanted)
+    return _can_order([], columns, wanted)
 
 
 def table_matches(answered: _Rows, right: GoldTable) -> bool:
@@ -296,11 +296,11 @@ def _cell(value: Value, *, rounded: bool = False) -> Hashable:
     return value
 
 
-def _placed(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row]) -> bool:
-    """Return whether some order of the columns gives the wanted rows, each equally often.
+def _can_order(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row]) -> bool:
+    """Return whether some order of the columns gives the wanted rows with the same repetitions.
 
-    `chosen` contains the columns chosen so far. The search stops where the rows of the chosen
-    columns differ from the wanted rows. Among identical columns, only the first is tried.
+    `chosen` contains the indexes of the columns at the first positions. The function tries every
+    other column at the next position; of identical columns, only the first.
     """
     count = len(chosen)
     if count == len(wanted):
@@ -311,8 +311,8 @@ def _placed(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row]) 
             continue
         tried.add(column)
         here = [*chosen, index]
-        placed = zip(*(columns[n] for n in here), strict=True)
-        if Counter(placed) == goal and _placed(here, columns, wanted):
+        rows = zip(*(columns[n] for n in here), strict=True)
+        if Counter(rows) == goal and _can_order(here, columns, wanted):
             return True
     return False
 

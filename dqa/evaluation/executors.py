@@ -50,7 +50,7 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, error: BaseException) -> Problem:
-        """Return an error as data. If its class has its own constructor, its base class is used."""
+        """Return an error as data. `kind` is its nearest class that takes only a message."""
         is_ours = isinstance(error, DqaError)
         message = str(error) if is_ours else f"{type(error).__name__}: {error}"
         ours = (found for found in type(error).__mro__ if issubclass(found, DqaError))
@@ -96,7 +96,7 @@ class Executor:
     batch
         Maximum number of decisions in a batch. All decisions of a batch are of one group.
     is_local
-        Whether decisions are made in this process, so that watchers see events immediately.
+        Whether decisions are made in this process. Watchers then see events immediately.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class _ThreadLane(Lane):
         return Batch([one for one in records if one is not None])
 
     def close(self, *, is_busy: bool, at_once: bool) -> None:
-        """Close the worker. A thread may still be waiting for a model."""
+        """Close the worker. Threads that wait for a model continue."""
         del at_once
         self._worker.close(is_deciding=is_busy)
 

@@ -44,7 +44,7 @@ class FindingShare(Record):
 
     @classmethod
     def among(cls, runs: Sequence[tuple[str, bool]]) -> Self:
-        """Return the share of true values among pairs of a question and a truth value."""
+        """Return the share of true values. Each run is a pair of a question and a truth value."""
         having = [float(has) for _, has in runs]
         low, high = share_of_questions(having, [question for question, _ in runs]) or (None, None)
         count, of = int(sum(having)), len(runs)
@@ -79,7 +79,7 @@ class Cases:
     judged
         Judged decisions with their traces.
     unjudged
-        Decisions that a failing server or a spent budget ended.
+        Number of decisions that were not judged.
     """
 
     judged: tuple[Case, ...]
@@ -90,11 +90,11 @@ class Cases:
         without_steps = Counter(case.result.decider for case in self.judged if not case.has_steps)
         deciders = ", ".join(f"{decider} {count}" for decider, count in without_steps.items())
         left_out = {
-            "without a judgement (a failure, a spent budget, no known answer)": self.unjudged,
-            "whose traces have no steps, counted only in tables of accuracies "
+            "Not judged, because of a failure, a spent budget or an unknown answer": self.unjudged,
+            "Without steps in the trace, and counted only in tables of accuracies "
             f"({deciders})": without_steps.total(),
         }
-        return [f"{counted(n, 'run')} {words}." for words, n in left_out.items() if n]
+        return [f"{words}: {counted(n, 'decision')}." for words, n in left_out.items() if n]
 
 
 def read_cases(run: RunReader | Path) -> Cases:
@@ -121,7 +121,7 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """Whether a column counts a decision. The scenario "" means all scenarios."""
+    """Whether a decision has the property of a column. The scenario "" means all scenarios."""
 
     scenario: str
     decider: str
@@ -207,10 +207,10 @@ class Analysis(Record):
     Attributes
     ----------
     reference
-        The decider whose retrievals classify the questions; None if there is no reference.
+        The decider whose number of retrievals classifies the questions; None without one.
     without_data
-        Number of decisions whose questions are not available. All data of these questions is
-        treated as relevant.
+        Number of decisions whose questions are not available. All data that they retrieved is
+        treated as needed.
     lacking
         Reason why the questions are not available.
     models
@@ -243,5 +243,5 @@ class Analyse(Protocol):
         Raises
         ------
         UnknownNameError
-            The run has no trace with steps of the reference.
+            No trace of the reference decider has steps.
         """

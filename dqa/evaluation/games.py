@@ -30,10 +30,10 @@ from dqa.worlds.training import hash_weights, learn
 from dqa.worlds.world import World
 
 _MOST_HASHED = 25
-"""Number of deals whose first moves identify a world."""
+"""Number of deals whose first moves are hashed."""
 _TWO = 2
 _VERSUS = " vs "
-"""Joins the names of two contestants in results."""
+"""The text between the names of two contestants in results."""
 
 
 class CannotPlayError(UsageError):
@@ -126,15 +126,15 @@ class GameSetup:
         return replace(self, database=backend.name, kind=backend.kind)
 
     def world(self, history: History | None) -> World:
-        """Create the world. It writes its games into a history."""
+        """Create the world, which writes its games into `history`."""
         return _make_world(self.factory, self.spec, history)
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
-        """All games of the run, by deal. Each deal is played by all pairs, and mirrored if set.
+        """All games of the run, ordered by deal. All pairs play every deal.
 
-        A deal depends only on its number and the seed of the run. So all pairs play the same deals,
-        and so do all runs with the same seed.
+        A deal depends only on its number and the seed of the run. Runs with the same seed therefore
+        have the same deals.
         """
         spec, mirrors = self.spec, (False, True) if self.spec.mirror else (False,)
         matches = list(enumerate(product(range(1, spec.epochs + 1), spec.pairs)))
@@ -146,7 +146,7 @@ class GameSetup:
         )
 
     def _task(self, game: Game, epoch: int) -> Task:
-        """Return the task of a game, with its models joined by ``+``."""
+        """Return the task of a game."""
         contestants = [name for name in (game.player, game.opponent) if name]
         pair, mirrored = _VERSUS.join(contestants), ", mirrored" if game.mirrored else ""
         specs = dict.fromkeys(self.models[name] for name in contestants)
@@ -185,13 +185,13 @@ def prepare_games(
     """
     factory = plugins.world(spec.world)
     world = _make_world(factory, spec, None)
-    _check_sides(world, spec)
+    _check_pairs(world, spec)
     known = given.deciders
     programs = [one for one in spec.contestants if one in factory.policies and one not in known]
     found = {n: _find(n, factory, spec, given) for n in spec.contestants if n not in programs}
     if spec.reference is not None:
         if spec.reference not in factory.policies:
-            kind = f"program that plays {spec.world}, to be a reference (--reference),"
+            kind = f"program of the world {spec.world} for --reference with the name"
             raise UnknownNameError(kind, spec.reference, factory.policies)
         programs.append(spec.reference)
     policies: dict[str, Policy] = {}
@@ -206,7 +206,7 @@ def prepare_games(
         )
     connected = connect(own, contestants, calls, epochs=spec.epochs, resumed=resumed, given=given)
     weights: dict[str, str] = {}
-    for name in dict.fromkeys(programs):  # may train for long, so all names are known before
+    for name in dict.fromkeys(programs):  # after all checks, because training can take long
         policies[name] = _make_policy(factory, name, spec.seed, weights)
     deciders = connected.deciders(spec.rule_set)
     _check_deciders(world, spec, deciders[0])
@@ -214,12 +214,12 @@ def prepare_games(
         *(spec, factory, world.players, deciders, connected.models),
         reference=policies.get(spec.reference or ""),
         connected=connected,
-        content_hash=_hash_beginnings(world, spec),
+        content_hash=_hash_first_moves(world, spec),
         weights=weights,
     )
 
 
-def _check_sides(world: World, spec: PlaySpec) -> None:
+def _check_pairs(world: World, spec: PlaySpec) -> None:
     """Raise `UsageError` if the pairs do not fit the world's players."""
     many = len(world.players)
     if many > _TWO:
@@ -242,7 +242,7 @@ def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str,
     if created.trainer is None:
         try:
             return created.make(seed)
-        except MissingKeyError as error:  # a library that only this program needs
+        except MissingKeyError as error:  # a library is missing that only this program needs
             raise CannotPlayError(name, str(error)) from error
     learned = learn(created.trainer, seed).weights
     weights[name] = hash_weights(learned)
@@ -264,7 +264,7 @@ def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) 
     return factory.make(settings, history)
 
 
-def _hash_beginnings(world: World, spec: PlaySpec) -> str:
+def _hash_first_moves(world: World, spec: PlaySpec) -> str:
     """Return a hash of the first moves of the first deals, to detect changes of the world."""
     content: list[object] = [spec.world, sorted(spec.world_settings.items())]
     mirrors = (False, True) if spec.mirror else (False,)

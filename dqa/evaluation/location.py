@@ -1,8 +1,8 @@
 """Parse the locations of runs: the option ``--out`` and the argument RUN.
 
 A run is stored in a database: a SQLite file, or a database with a SQLAlchemy URL. If the password
-of a URL is masked, the variable ``DQA_STORE_URL`` contains the whole URL. A folder stands for the
-file ``run.db`` in it. The name of a run follows ``#``::
+of a URL is masked, the variable ``DQA_STORE_URL`` contains the whole URL. A run in a
+folder is in the file ``run.db``. The name of a run follows ``#``::
 
     runs/first              a folder with one run
     runs.db                 a SQLite file
@@ -75,7 +75,7 @@ class RunLocation(StoreLocation):
 
     @property
     def around(self) -> str:
-        """The location that lists this run and its neighbours: the store, or the parent folder."""
+        """The store of the run, or the parent of its folder, for listing all runs next to it."""
         return self.store if self.folder is None else str(self.folder.parent)
 
 
@@ -109,18 +109,18 @@ def locate_run(run: RunLocation | Path | str) -> RunLocation:
 
 
 def _is_store(path: Path) -> bool:
-    """Return whether a path that is not a folder is a store, even if it does not exist yet."""
+    """Return whether a path is a store, or will be one when a run is stored in it."""
     if path.suffix.lower() in STORE_SUFFIXES:
         return not path.is_dir()
     try:
         return path.is_file() and path.stat().st_size > 0 and is_sqlite(path)
-    except OSError:  # opening it reports the problem
+    except OSError:  # the caller reports the problem when it opens the file
         return False
 
 
 def _locate_url(text: str) -> RunLocation:
     url_text, mark, name = text.rpartition("#")
-    if not mark or "@" in name or "/" in name:  # part of a password
+    if not mark or "@" in name or "/" in name:  # the "#" belongs to a password
         url_text, name = text, ""
     url = parse_url(whole_url(url_text, "store"))
     if url.get_backend_name() == "sqlite":

@@ -30,8 +30,8 @@ EngineName: TypeAlias = Literal["local", "ray"]
 class RunOptions(Record, use_attribute_docstrings=True):
     """How many decisions run in parallel, where they run, and how long the run waits.
 
-    `workers` is the number of threads of all `processes` together, or of each worker of a cluster.
-    Without an address, Ray (extra ``ray``) uses ``RAY_ADDRESS``, or starts a cluster.
+    The processes share `workers` threads. On a cluster, every worker has `workers` threads. Without
+    an address, Ray (extra ``ray``) uses ``RAY_ADDRESS``, or starts a cluster.
     """
 
     engine: EngineName = "local"
@@ -100,7 +100,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
     """Price of a million output tokens for reasoning."""
 
     @model_validator(mode="after")
-    def _agree(self) -> Self:
+    def _check_combinations(self) -> Self:
         """Raise an error for options that contradict each other."""
         if self.record is not None and self.replay is not None:
             raise UsageError(
@@ -144,7 +144,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
         return None if self.replay is None else Cassette.replay(self.replay, models)
 
     def policy(self, seed: int, spent: Callable[[], Usage]) -> CallPolicy:
-        """Return retries, limits and budget, for a run that has `spent` something elsewhere."""
+        """Return the policy of model calls. `spent` returns the usage outside of this process."""
         from dqa.models.policy import Budget, CallPolicy, Limiter, Retry
 
         if self.replay is not None:

@@ -17,8 +17,7 @@ from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.statistics.summaries import Summary, grouped, kind_means
 
 Place: TypeAlias = tuple[str, str]
-"""The row and the column of a figure: a scenario, an opponent or a kind of task ("" for all), and
-the name of the column."""
+"""The scenario, opponent or kind of task of a figure ("" for all), and the column of the figure."""
 
 
 class PublishedFigure(Record):
@@ -65,7 +64,13 @@ class PublishedRow(Record):
     def of(
         cls, name: str, decider: str, places: Sequence[Place], values: Sequence[float | None]
     ) -> Self:
-        """Return a row with a value for each place. Raise `UsageError` if their numbers differ."""
+        """Return a row from its values in the order of `places`.
+
+        Raises
+        ------
+        UsageError
+            The numbers of places and values differ.
+        """
         if len(places) != len(values):
             raise UsageError(f"Row '{name}' has {len(values)} values for {len(places)} columns.")
         figures = tuple(
@@ -304,7 +309,7 @@ def view_games(publication: Publication, found: PlayFigures) -> PaperView:
 def _table(table: PublishedTable, ours: _Figures, models: Mapping[str, str]) -> PaperTable:
     rows: list[PaperRow] = []
     wanted = {row.decider for row in table.rows}
-    taking_part = [name for name in models if table.world or _base(name) in wanted]
+    taking_part = [name for name in models if table.world or _without_model(name) in wanted]
     shown = set()
     for row in table.rows:
         fitting = [name for name in taking_part if _fits(row, name, models[name])]
@@ -317,14 +322,14 @@ def _table(table: PublishedTable, ours: _Figures, models: Mapping[str, str]) -> 
     return PaperTable(**table.model_dump(exclude={"rows"}), rows=tuple(rows))
 
 
-def _base(decider: str) -> str:
+def _without_model(decider: str) -> str:
     """Return the name of a decider without the name of its model."""
     return decider.partition("@")[0]
 
 
 def _fits(row: PublishedRow, decider: str, model: str) -> bool:
-    """Return whether a row is about a decider of the run, and about its model if it has one."""
-    if row.decider not in {decider, _base(decider)}:
+    """Return whether a row is about this decider, and about this model if the row names one."""
+    if row.decider not in {decider, _without_model(decider)}:
         return False
     return row.model is None or _plain(row.model) in _plain(model)
 

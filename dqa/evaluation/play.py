@@ -1,8 +1,8 @@
 """Play the games of a run. For a decider, every move is a question.
 
-If a decision names no legal action, the fallback of the position is played, and the result counts
-these moves. A server error, a spent budget, a person or a bug of a decider ends a game without
-returns. A game is stored as one decision, with the events of all its moves.
+If a decision names no legal action, the fallback of the position is played. The result contains the
+number of these moves. A server error, a spent budget, a person or a bug of a decider ends a game
+without returns. A game is stored as one decision, with the events of all its moves.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class PlayedMove:
     reference
         The action of the reference in the same position; None without a reference.
     shown
-        What the player knew in addition to the events.
+        The description of the position for the player.
     """
 
     player: str
@@ -160,7 +160,7 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
 
 
 def _decide(decider: Decider, move: Move, drawn_from: tuple[str, ...]) -> Decision:
-    if isinstance(decider, PolicyDecider):  # it knows the position
+    if isinstance(decider, PolicyDecider):  # a program needs the position, not the database
         return decider.decide_at(move.question, move.position, drawn_from, move.reveal)
     return decider.decide(move.question, move.database)
 
@@ -214,7 +214,7 @@ class GameWorker:
             self._history.close()
 
     def _world_of(self, task: Task) -> tuple[World, History]:
-        """Return the world of a match and the history that numbers the games of the match."""
+        """Return the world and the history of a match. Matches have different game numbers."""
         match = 0 if task.game is None else task.game.match
         with self._lock:
             if match not in self._worlds:
@@ -246,7 +246,7 @@ class _Attempt:
 
 
 class GameOfRun:
-    """A game of a run, from its first move to its record.
+    """Plays and judges one game of a run.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ class GameOfRun:
         self._others: list[Decision] = []
         self._scored = 0
         self._record: PlayedGame | None = None
-        # The reference has random choices of its own, also if the same program plays.
+        # Its name gives the reference its own random choices, even if the same program plays.
         name, reference = f"reference {setup.spec.reference}", setup.reference
         self._compared = (
             None if reference is None else PolicyDecider(name, reference, setup.spec.seed)
@@ -368,7 +368,7 @@ class GameOfRun:
     def _begin_attempt(self, decider: EpisodeDecider, number: int = 0) -> Decider | None:
         """Begin an attempt and return its player; None if the decider wants no further attempt.
 
-        The trace contains what the decider recorded, also if it raised an error.
+        The trace contains what the decider recorded, even if it raised an error.
         """
         names = (*self._names, f"before attempt {number}", decider.name)
         with attempt_by(*names) if number else nullcontext(), collect_recorders() as recorders:
@@ -428,7 +428,7 @@ class GameOfRun:
         )
 
     def _describe(self, played: Played) -> PlayedGame:
-        """Return the record of the game, also if it did not start."""
+        """Return the record of the game, even if it did not start."""
         moves = {seat: [m for m in played.moves if m.player == seat] for seat in self._called}
         compared = [move for move in moves[self._seat] if move.reference is not None]
         actions = {

@@ -113,7 +113,7 @@ def parse_database(database: str) -> tuple[str, str | None]:
 
 
 def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, DatabaseLocation]:
-    """Return where a run loads its situations, by label.
+    """Return the databases into which a run loads situations, by name.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
     UnknownNameError
         There is no such backend.
     UsageError
-        Two databases have the same label, a server has no URL, or a URL is not valid.
+        Two databases have the same name, a server has no URL, or a URL is not valid.
     """
     targets: dict[str, DatabaseLocation] = {}
     for database in databases:
@@ -176,7 +176,7 @@ def locations_of(
 
 
 def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
-    """Return the schemas of the scenarios whose questions are about a user's own database."""
+    """Return the schemas of the scenarios that ask about a user's own database, by database."""
     schemas_of: dict[str, dict[str, Schema]] = {}
     for question in questions.questions:
         scenario = plugins.scenario_of(question)
@@ -275,7 +275,7 @@ class Setup:
             )
             for question in own_questions
             for epoch in range(1, len(self.deciders) + 1)
-            for decider in _able(self.deciders[0], self.scenarios, question.scenario)
+            for decider in _supporting(self.deciders[0], self.scenarios, question.scenario)
             for model in (self.models[decider],)
         )
 
@@ -374,7 +374,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
 
 
-def _able(
+def _supporting(
     deciders: Iterable[str], scenarios: Mapping[str, tuple[str, ...]], scenario: str
 ) -> list[str]:
     """Return the deciders that support a scenario, in order."""
@@ -388,13 +388,12 @@ def _select(
     *,
     may_leave_out: bool,
 ) -> tuple[QuestionSet, list[str]]:
-    """Remove questions that a decider refuses, before any model is called.
+    """Remove the scenarios that a decider refuses, before any model is called.
 
     Returns
     -------
     QuestionSet
-        The questions. With `may_leave_out` (the user named no scenario), questions of scenarios
-        that a decider refuses are removed.
+        The questions of the other scenarios.
     list of str
         A line for each scenario that is left out, and for each decider that does not answer all
         questions.
@@ -402,7 +401,8 @@ def _select(
     Raises
     ------
     UsageError
-        A decider refuses a scenario that the user named, or no decider supports any scenario.
+        A decider refuses a scenario although `may_leave_out` is not set, or no decider supports
+        any scenario.
     """
     selected, lines = questions.questions, []
     first = {question.scenario: question for question in reversed(selected)}
@@ -411,7 +411,7 @@ def _select(
     refused: dict[str, UsageError] = {}
     for question in (*first.values(), *own):
         try:
-            for name in _able(deciders, scenarios, question.scenario):
+            for name in _supporting(deciders, scenarios, question.scenario):
                 check_decider(deciders[name], question)
         except UsageError as error:
             refused.setdefault(question.scenario, error)
@@ -420,23 +420,23 @@ def _select(
         raise next(iter(refused.values()))
     for scenario, problem in sorted(refused.items()):
         lines.append(
-            f"{scenario} is left out, because it cannot be decided and --scenarios does not list "
-            f"it: {problem}"
+            f"The scenario {scenario} is left out: {problem} To get an error instead, list the "
+            "scenario in --scenarios."
         )
     for name, decided in scenarios.items():
         if left := sorted(set(stay) - set(decided)):
             only, rest = " and ".join(decided), " and ".join(left)
             lines.append(f"{name} supports only {only}; questions of {rest} are left out.")
-    if not any(_able(deciders, scenarios, scenario) for scenario in stay):
+    if not any(_supporting(deciders, scenarios, scenario) for scenario in stay):
         raise UsageError(
-            f"None of the deciders can answer a question of {questions.name}: {' '.join(lines)} "
+            f"None of the deciders supports the questions of {questions.name}: {' '.join(lines)} "
             "Name other deciders (--deciders)."
         )
     return questions.select(stay) if refused else questions, lines
 
 
 def check_decider(decider: Decider, question: Question) -> None:
-    """Raise an error if a decider cannot answer a question in the required form."""
+    """Raise an error if a decider cannot answer a question."""
     if question.answer_form not in decider.answer_forms:
         form = "a statement" if question.answer_form == "statement" else "one of its candidates"
         raise UsageError(

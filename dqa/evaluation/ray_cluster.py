@@ -1,6 +1,6 @@
-"""Run decisions on a Ray cluster, by actors that build the run from its spec.
+"""Make decisions on a Ray cluster. Actors of the cluster build the run from its spec.
 
-This process plans and stores. Only this module imports Ray.
+This process plans the decisions and stores their results. Only this module imports Ray.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 ray: Any = _ray
 """Untyped, because Ray has types for only a few of its functions."""
-_OWN: Final = "local"
+_NEW_CLUSTER: Final = "local"
 """The address that makes Ray start a new cluster, even if another cluster runs on this machine."""
 _CONNECT_SECONDS: Final = 5.0
-_ROOM_SECONDS: Final = 120.0
-"""Maximum time in which a worker gets a processor and its process starts."""
+_START_SECONDS: Final = 120.0
+"""Maximum time to wait until a worker has a processor and its process has started."""
 _PREPARING_SECONDS: Final = 900.0
-"""Maximum time in which a worker imports dqa and reads the questions."""
+"""Maximum time to wait until a worker has imported dqa and read the questions."""
 
 
 @contextmanager
@@ -69,17 +69,17 @@ def connected(address: str | None) -> Iterator[None]:
     UsageError
         The cluster has another version of Ray or Python.
     """
-    if ray.is_initialized():  # by the caller, who ends it
+    if ray.is_initialized():  # the caller started the cluster and ends it
         yield
         return
     # By default, Ray joins any cluster that someone started on this machine.
-    named = address or os.environ.get("RAY_ADDRESS") or _OWN
-    shown = f"{named} (RAY_ADDRESS)" if address is None and named != _OWN else named
+    named = address or os.environ.get("RAY_ADDRESS") or _NEW_CLUSTER
+    shown = f"{named} (RAY_ADDRESS)" if address is None and named != _NEW_CLUSTER else named
     try:
         _require_listener(named)
         ray.init(
             address=named,
-            include_dashboard=False if named == _OWN else None,
+            include_dashboard=False if named == _NEW_CLUSTER else None,
             log_to_driver=False,
             logging_level=logging.ERROR,
             # Otherwise Ray puts the current directory on the path of the workers.
@@ -92,7 +92,11 @@ def connected(address: str | None) -> Iterator[None]:
             "this machine."
         ) from error
     except (RuntimeError, ValueError, ImportError, OverflowError) as error:
-        option = "engine='ray' (--engine ray)" if named == _OWN else "ray_address (--ray-address)"
+        option = (
+            "engine='ray' (--engine ray)"
+            if named == _NEW_CLUSTER
+            else "ray_address (--ray-address)"
+        )
         raise UsageError(f"{option} {shown}: {_first_line(error)}") from error
     try:
         yield
@@ -101,7 +105,7 @@ def connected(address: str | None) -> Iterator[None]:
 
 
 def _require_listener(address: str) -> None:
-    """Connect to a head at ``host:port``, because Ray itself waits for minutes."""
+    """Raise `OSError` if nothing listens at ``host:port``. Ray itself would wait for minutes."""
     host, _, port = address.rpartition(":")
     if host and port.isdecimal() and "/" not in host:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
@@ -126,10 +130,10 @@ def ray_executor(
 
 
 class RayLane(Lane):
-    """An actor of a cluster; `ready` contains the lanes whose actor has started."""
+    """A worker that is an actor of a cluster. All lanes share `ready`: the lanes that started."""
 
     def __init__(self, ready: set[RayLane], *arguments: object) -> None:
-        self._ready, self._given = ready, arguments
+        self._ready, self._arguments = ready, arguments
         self._actor: Any = None
         self._cpus = 1
 
@@ -141,10 +145,10 @@ class RayLane(Lane):
                 options: dict[str, Any] = {"num_cpus": self._cpus, "max_restarts": 0}
                 options["scheduling_strategy"] = "SPREAD"
                 self._actor = ray.remote(RemoteWorker).options(**options).remote()
-                self._cpus = 0  # a replacement needs no processor: those of its node may be gone
-                ray.get(self._actor.__ray_ready__.remote(), timeout=_ROOM_SECONDS)
+                self._cpus = 0  # a replacement starts even if its processor is not available
+                ray.get(self._actor.__ray_ready__.remote(), timeout=_START_SECONDS)
                 # Secrets go to a method: the head stores the arguments of a constructor.
-                ray.get(self._actor.prepare.remote(*self._given), timeout=_PREPARING_SECONDS)
+                ray.get(self._actor.prepare.remote(*self._arguments), timeout=_PREPARING_SECONDS)
                 self._ready.add(self)
             died = WorkerDiedError
             keys = [task.key for task in tasks]
@@ -154,12 +158,12 @@ class RayLane(Lane):
                 f"The connection to the Ray cluster was lost: {_first_line(error)}."
             ) from error
         except GetTimeoutError as error:
-            if self._ready:  # the processor was taken, or its node was lost: try without one
+            if self._ready:  # other workers started: try again without reserving a processor
                 ray.kill(self._actor)
                 self._actor = None
                 raise WorkerNotStartedError("it did not start in time") from error
             raise InfrastructureError(
-                f"A worker did not start within {_ROOM_SECONDS:.0f} seconds, or did not read the "
+                f"A worker did not start within {_START_SECONDS:.0f} seconds, or did not read the "
                 f"questions within {_PREPARING_SECONDS:.0f} seconds: no processor was free, or a "
                 "machine is too busy. Free some processors, or add a node."
             ) from error

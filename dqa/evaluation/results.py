@@ -48,7 +48,7 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
     NO_DECISION = "no_decision"
     PLAYED = "played"
-    """A game that reached its end. Its value is the payoff; it is neither right nor wrong."""
+    """A game that reached its end. The game has a payoff, and is neither right nor wrong."""
     UNLABELLED = "unlabelled"
     """The right answer is unknown: the question has no answer and no simulator."""
 
@@ -59,7 +59,7 @@ class Outcome(StrEnum):
 
     @property
     def judged(self) -> bool:
-        """Whether the outcome counts in the figures of the decider."""
+        """Whether the decision was judged as right or wrong."""
         return self not in _UNJUDGED
 
 
@@ -67,7 +67,7 @@ _REPEATED = frozenset({Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.STOPPED, 
 _UNJUDGED = _REPEATED | {Outcome.UNLABELLED, Outcome.PLAYED}
 
 OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PLAYED)
-"""The outcomes of questions; only games are played."""
+"""The outcomes of decisions on questions."""
 
 _OF_TASK = ("database", "kind", "decider", "model", "epoch", "situation")
 MOST_TIES = 1_000
@@ -196,7 +196,7 @@ class Result(Record, use_attribute_docstrings=True):
     official_metrics: dict[str, float] = Field(default_factory=dict)
     """The metrics of the question set's own evaluation, if answers are statements."""
     game: PlayedGame | None = None
-    """The game that was played; null for a decision."""
+    """The game that was played; null for a question."""
 
     @classmethod
     def of(cls, task: Task, decision: Decision, assessed: Assessment) -> Self:
@@ -234,7 +234,7 @@ class Result(Record, use_attribute_docstrings=True):
         return Usage(**{part.name: getattr(self, part.name) for part in fields(Usage)})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the line's object, without secrets in texts of models and servers.
+        """Return the JSON object, without secrets in texts of models and servers.
 
         The choice is not redacted: a candidate that looks like a secret is still a candidate.
         """
@@ -243,7 +243,7 @@ class Result(Record, use_attribute_docstrings=True):
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:
-        """Read the object of a line. Raise `ValueError` if it is not valid."""
+        """Read a result from its JSON object. Raise `ValueError` if it is not valid."""
         return cls.model_validate(dict(line))
 
 

@@ -1,7 +1,7 @@
 """Make the decisions of a run: claim tasks, submit them to workers, and store the results.
 
-The same loop runs questions and games, on threads, processes or Ray clusters. This process plans
-and stores. An executor makes batches of decisions.
+The same loop runs questions and games. This process plans the decisions and stores their results.
+An executor makes batches of decisions in threads, processes or a Ray cluster.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _LOOK_SECONDS: Final = 0.5
 _GRACE_SECONDS: Final = 2.0
 """Maximum time that an interrupted run waits for decisions in progress."""
 _FAILED_STARTS: Final = 3
-"""Number of consecutive workers whose death before they are ready ends the run."""
+"""The run ends when this number of consecutive workers died before they were ready."""
 MOST_IN_A_ROW: Final = 10
-"""Number of consecutive crashes that ends a run, because every question would crash."""
+"""The run ends after this number of consecutive crashes, because every question would crash."""
 MOST_DEATHS: Final = 3
-"""Number of workers whose death during the same decision makes it a crash."""
+"""A decision during which this number of workers died is recorded as a crash."""
 
 
 class WorkerDiedError(Exception):

@@ -172,8 +172,8 @@ class Judge:
     questions
         The questions of the run.
     rule_set
-        The rule set of the simulators. None means the rule set of the question set. If the question
-        set has no rule set, None means the first rule set of each simulator.
+        The name of a rule set of the simulators. By default, the rule set that the question set
+        names, or the first rule set of each simulator if it names none.
     strict_official
         Whether only the official answer is right.
     r_ves
@@ -227,7 +227,7 @@ class Judge:
     def judge(
         self, question: Question, decision: Decision, database: Database | None = None
     ) -> Assessment:
-        """Judge a decision. It is unlabelled if the right answer is unknown.
+        """Judge a decision. The outcome is `UNLABELLED` if the right answer is unknown.
 
         Parameters
         ----------
@@ -247,8 +247,8 @@ class Judge:
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
         if choice is None or choice not in candidates:
-            # A decider that did not validate its answer, or the record of another program. If
-            # only the right answers are known, a name next to its id is not a second choice.
+            # The decider did not validate its answer, or another program recorded the decision. If
+            # only the right answers are known, the answer may contain a candidate's name and id.
             only_right = outcomes is None and not question.candidates
             try:
                 choice = read_answer(

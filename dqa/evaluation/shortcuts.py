@@ -30,14 +30,14 @@ from dqa.evaluation.statistics.summaries import grouped
 
 
 class RightAnswers(NamedTuple):
-    """The right answers to a question, under both rules of scoring.
+    """The right answers to a question, with and without strict scoring.
 
     Attributes
     ----------
     with_ties
         All best candidates.
     by_label
-        The official label; without a label, all best candidates.
+        With strict scoring: the official label, or all best candidates if there is no label.
     """
 
     with_ties: Sequence[Candidate]
@@ -79,7 +79,7 @@ class Shortcut(Record):
     Attributes
     ----------
     name
-        The name of the heuristic. A decider has the same name.
+        The name of the heuristic, which is also the name of a decider.
     questions, right
         The number of questions of the scenario, and the number of right answers.
     with_ties, by_label
@@ -113,8 +113,8 @@ def choose_by_shortcuts(
 ) -> tuple[ShortcutChoices, ...]:
     """Let every heuristic answer the questions of its scenario, in the order of the set.
 
-    If a user's own question names heuristics, it already contains their choices. Queries about a
-    user's own database run on this database. All other queries run on SQLite in memory.
+    Heuristics about a user's own database run on this database, and all others on SQLite in memory.
+    Choices that a user's own question already contains are returned, too.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _choices(
     choices = {}
     for name, decider in deciders.items():
         decision = decider.decide(question, database)
-        if decision.ending is Ending.INFRASTRUCTURE:  # not the fault of the heuristic
+        if decision.ending is Ending.INFRASTRUCTURE:  # must not count as a wrong answer
             raise InfrastructureError(decision.error or f"{database.name} failed.")
         choices[name] = decision.choice
     return choices
@@ -266,8 +266,8 @@ def measure_shortcuts(
     question_set
         The questions.
     rule_set
-        The rule set of the simulators. None means the rule set of the question set. If the question
-        set has no rule set, None means the first rule set of each simulator.
+        The name of a rule set of the simulators. By default, the rule set that the question set
+        names, or the first rule set of each simulator if it names none.
     strict_official
         Whether only the official answer is right, and not the candidates tied with it.
 

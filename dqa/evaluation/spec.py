@@ -63,7 +63,7 @@ def _is_unset(value: object) -> bool:
 
 
 def _policy_lists(value: object) -> object:
-    """Return the lists of names in a policy, which may be given as a file."""
+    """Return the lists of names in a policy, which may be in a file."""
     if value is None:
         return None
     from dqa.guard import DEFAULT, Policy
@@ -181,7 +181,7 @@ class Deciding(Record, use_attribute_docstrings=True):
         if known is not None and version not in {None, known.default}:
             raise UsageError(
                 f"This {cls.__name__} has version {version!r}, but this dqa reads version "
-                f"{known.default}: use the dqa that wrote it, or write it again."
+                f"{known.default}. Use the version of dqa that wrote it, or write the spec again."
             )
         return values
 
@@ -197,8 +197,8 @@ class Deciding(Record, use_attribute_docstrings=True):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of what `to_json` returns."""
-        # The schema for reading; for writing pydantic only sees the serializer above.
+        """Return the JSON Schema of the result of `to_json`."""
+        # pydantic's schema for writing lacks the fields, because of the serializer above.
         return cls.model_json_schema(mode="validation")
 
 
@@ -215,7 +215,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     """
 
     version: Literal[2] = 2
-    """Version of this form."""
+    """Version of the format."""
     questions: QuestionSource
     """Where the questions come from."""
     deciders: _Names
@@ -257,10 +257,10 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         if not isinstance(models, list | tuple) or not models:
             return values
         # Deciders that use a single model use the first one.
-        model, names = values.get("model"), [_called(one) for one in models]
-        if model is not None and None not in names and _called(model) not in names:
+        model, names = values.get("model"), [_label_of(one) for one in models]
+        if model is not None and None not in names and _label_of(model) not in names:
             raise UsageError(
-                f"RunSpec: model and models: {_called(model)} is not one of the models. Give "
+                f"RunSpec: model and models: {_label_of(model)} is not one of the models. Give "
                 "model (--model) or models (--models), not both."
             )
         return {**values, "model": models[0], "models": tuple(models) if len(models) > 1 else ()}
@@ -346,7 +346,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
 
 DEALS = 1_000_000
-"""Maximum number of deals of a run, and the distance between the seeds of two runs."""
+"""Maximum number of deals of a run. Runs with consecutive seeds use separate ranges of deals."""
 
 
 _MODEL = "@"
@@ -375,7 +375,7 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     """
 
     version: Literal[1] = 1
-    """Version of this form."""
+    """Version of the format."""
     world: str
     """World of the games. 'dqa list --worlds' shows all worlds."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
@@ -427,10 +427,10 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
         return self.seed * DEALS + number
 
     def first_number(self, match: int) -> int:
-        """Return the number to add to a world's numbers of games so that a run begins with game 1.
+        """Return the offset of a match's game numbers. The first game of a run has number 1.
 
-        A world numbers a game by twice its seed, plus one for a mirrored game. The games of two
-        matches have the same seeds, but need different numbers.
+        A world numbers a game by twice its seed, plus one for a mirrored game. All matches have the
+        same seeds, so they need different offsets.
         """
         return 2 * (match * self.games - self.deal(1)) + 1
 
@@ -477,15 +477,15 @@ def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, .
     return tuple((player, opponent) for player in players for opponent in faced)
 
 
-def _called(model: object) -> str | None:
-    """Return the label or the name of a model in any form; None without a name."""
+def _label_of(model: object) -> str | None:
+    """Return the label of a model, or its name. `model` is a name, a mapping or a `ModelSpec`."""
     if isinstance(model, Mapping):
         return model.get("label") or model.get("name")
     return model.called if isinstance(model, ModelSpec) else str(model)
 
 
 _NOT_COMPARED = frozenset({"questions.file", "questions.folder"})
-"""Fields that are not compared, because the content identifies questions."""
+"""Fields that are not compared, because moved questions are still the same questions."""
 
 
 def differences(earlier: Deciding, now: Deciding) -> list[str]:
@@ -500,7 +500,7 @@ def differences(earlier: Deciding, now: Deciding) -> list[str]:
 
 
 def _flatten(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return the fields of nested objects, by their names joined by dots."""
+    """Return the fields of nested objects by their dotted names."""
     found: dict[str, Any] = {}
     for name, value in fields.items():
         is_object = isinstance(value, Mapping)

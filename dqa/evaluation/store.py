@@ -105,7 +105,7 @@ class RunStore:
     crashed
         The traces of decisions that crashed in this process.
     lost
-        The usage of this process that led to no decision.
+        The usage of this process for attempts that led to no decision.
     added
         Number of decisions that this process has stored.
     patience
@@ -136,7 +136,7 @@ class RunStore:
         self._own = Usage()
         self._worker = _name_worker()
         self._tasks: dict[DecisionKey, Task] = {}
-        self._left: dict[DecisionKey, Task] = {}
+        self._remaining: dict[DecisionKey, Task] = {}
         self._positions: dict[DecisionKey, int] = {}
         self._adding = threading.Lock()
         self._stopped = threading.Event()
@@ -200,7 +200,7 @@ class RunStore:
         """Set the tasks of the run. Must be called before the first claim."""
         self._tasks = {task.key: task for task in tasks}
         self._positions = {key: position for position, key in enumerate(self._tasks)}
-        self._drop_stored()
+        self._update_remaining()
 
     @property
     def is_closed(self) -> bool:
@@ -209,13 +209,13 @@ class RunStore:
 
     @property
     def used(self) -> Usage:
-        """The usage of the whole run, as far as this process knows."""
+        """The usage of the whole run. The usage of other processes may be some seconds old."""
         return self.used_elsewhere + self._own
 
     def is_finished(self) -> bool:
         """Return whether all tasks are done. Must be called while this process works on no task."""
-        self._drop_stored()
-        return not self._left
+        self._update_remaining()
+        return not self._remaining
 
     def claim(self, most: int, groups: Sequence[Group | None] = (None,)) -> list[list[Task]]:
         """Claim tasks that are not done and not claimed, in one transaction.
@@ -230,7 +230,7 @@ class RunStore:
         Returns
         -------
         list of list of Task
-            A batch for each worker. Some are missing if other processes claimed the other tasks.
+            A batch for each worker; fewer batches if too few tasks are free.
         """
         batches = self._transact(partial(self._claim, most=most, groups=groups))
         self._drop(task.key for batch in batches for task in batch)
@@ -245,7 +245,7 @@ class RunStore:
         claims = select(*key_of(CLAIMS), CLAIMS.c.worker).where(here)
         worker_of = {DecisionKey(*key): name for *key, name in connection.execute(claims)}
         busy = {*worker_of}
-        for key in [key for key in busy & self._left.keys() if worker_of[key] == self._worker]:
+        for key in [key for key in busy & self._remaining.keys() if worker_of[key] == self._worker]:
             # The connection broke after the commit of this claim, before the reply.
             connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
             busy.remove(key)
@@ -264,7 +264,7 @@ class RunStore:
     ) -> list[list[Task]]:
         """Return the next batches. A worker's own group comes first, then unopened groups."""
         free: dict[Group, list[Task]] = {}
-        for key, task in self._left.items():
+        for key, task in self._remaining.items():
             if key not in busy:
                 free.setdefault(task.group, []).append(task)
         working = {self._tasks[key].group for key in busy if key in self._tasks}
@@ -281,15 +281,15 @@ class RunStore:
                 del free[group]
         return batches
 
-    def _drop_stored(self) -> None:
-        """Update the remaining tasks from the store."""
-        self._left = dict(self._tasks)
+    def _update_remaining(self) -> None:
+        """Set the remaining tasks: all tasks without a stored decision."""
+        self._remaining = dict(self._tasks)
         self._drop(self._transact(partial(self._stored, tasks=self._tasks.values())))
 
     def _drop(self, keys: Iterable[DecisionKey]) -> None:
         """Remove tasks from the remaining tasks."""
         for key in keys:
-            self._left.pop(key, None)
+            self._remaining.pop(key, None)
 
     def _stored(self, connection: Connection, tasks: Collection[Task]) -> set[DecisionKey]:
         """Return the keys of the tasks whose decisions are stored."""
@@ -316,10 +316,10 @@ class RunStore:
             if stored is not None and bytes(stored.trace) == row["trace"]:
                 return True  # the connection broke after the commit
             if stored is not None:
-                self._lose(connection, lost + result.usage)
+                self._add_lost(connection, lost + result.usage)
                 return False
             connection.execute(insert(RESULTS), row)
-            self._lose(connection, lost)
+            self._add_lost(connection, lost)
             return True
 
         with self._adding:
@@ -335,7 +335,7 @@ class RunStore:
     ) -> None:
         """Store all decisions of another run in their order, in one transaction.
 
-        `lost` contains each lost usage, with the packed trace if the decision was repeated.
+        `lost` contains the usage of attempts without a decision, with their compressed traces.
         """
         rows = [self._row(*pair, position) for position, pair in enumerate(decisions)]
 
@@ -343,7 +343,7 @@ class RunStore:
             if rows:
                 connection.execute(insert(RESULTS), rows)
             for usage, trace in lost:
-                self._lose(connection, usage, trace)
+                self._add_lost(connection, usage, trace)
 
         self.add_shortcuts(shortcuts)
         self._transact(store)
@@ -365,7 +365,7 @@ class RunStore:
             "trace": pack(trace),
         }
 
-    def _lose(self, connection: Connection, lost: Usage, trace: bytes | None = None) -> None:
+    def _add_lost(self, connection: Connection, lost: Usage, trace: bytes | None = None) -> None:
         if lost != Usage():
             row = {"run_id": self._run, "trace": trace, **asdict(lost)}
             connection.execute(insert(LOST), row)
@@ -377,7 +377,7 @@ class RunStore:
     def close(self, *, discard: bool = False) -> None:
         """Release the claims and close the store. Stored decisions remain.
 
-        With `discard`, remove a new run that has no decisions and no other process.
+        With `discard`, also remove a new run without decisions, unless another process works on it.
         """
         if self.is_closed:
             return
@@ -403,7 +403,7 @@ class RunStore:
             for suffix in ("", "-wal", "-shm"):
                 path = self._target.file.with_name(f"{self._target.file.name}{suffix}")
                 path.unlink(missing_ok=True)
-            with suppress(OSError):  # it contains other files
+            with suppress(OSError):  # the folder contains other files
                 self._target.folder.rmdir()
 
     def _delete(self, connection: Connection) -> bool:

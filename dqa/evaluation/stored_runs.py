@@ -1,8 +1,8 @@
 """Define the tables of a store of runs, and read its runs.
 
 A row contains a decision with its result and its trace. The result is JSON in ASCII, so that every
-server can store every text. Further columns repeat parts of the result for SQL. The trace is
-compressed JSON.
+server can store every text. Other columns repeat parts of the result, so that SQL can query them.
+The trace is compressed JSON.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ LOST = Table(
     Column("id", NUMBER, primary_key=True, autoincrement=True),
     Column("run_id", NUMBER, nullable=False, index=True),
     *_usage_columns(),
-    Column("trace", LONG_BLOB),  # of a decision that was made again
+    Column("trace", LONG_BLOB),  # of the first attempt at a repeated decision
     **TABLE_OPTIONS,
 )
 CLAIMS = Table(
@@ -328,7 +328,7 @@ class RunReader:
         return tuple(ShortcutChoices.model_validate(one) for one in written)
 
     def lost_rows(self) -> list[tuple[Usage, bytes | None]]:
-        """Return each lost usage, with the packed trace if the decision was repeated."""
+        """Return the usage of attempts without a decision, with their compressed traces."""
         found = select(*(LOST.c[name] for name in USAGE), LOST.c.trace).order_by(LOST.c.id)
         found = found.where(LOST.c.run_id == self._id)
         return [(Usage(*used), body) for *used, body in self._rows(found)]

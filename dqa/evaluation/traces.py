@@ -20,12 +20,12 @@ from dqa.core.secrets import redacted
 from dqa.core.simulator import Goal, Outcomes
 from dqa.evaluation.keys import DecisionKey
 
-_DECIDED = (
+_DECISION_FIELDS = (
     *("ending", "answer", "choice", "error", "outage", "steps", "seconds", "usage", "plans"),
     *("evidence", "warnings", "ended_by"),
 )
 """The fields of a trace that `Decision` has, too."""
-_SAID = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenance")
+_TEXT_FIELDS = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenance")
 """The fields with texts from models, servers and databases. They may contain secrets."""
 
 
@@ -192,8 +192,8 @@ class Trace(Record):
 
     @classmethod
     def of(cls, key: DecisionKey, decision: Decision, **fields: Any) -> Self:  # noqa: ANN401
-        """Return the trace of a decision. `fields` are the fields that the decision lacks."""
-        decided = {name: getattr(decision, name) for name in _DECIDED}
+        """Return the trace of a decision. `fields` are the other fields of the trace."""
+        decided = {name: getattr(decision, name) for name in _DECISION_FIELDS}
         return cls(events=decision.trace, **key._asdict(), **decided, **fields)
 
     @classmethod
@@ -214,17 +214,17 @@ class Trace(Record):
         return DecisionKey(self.question, self.database, self.decider, self.epoch)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object of a line, without secrets in its texts.
+        """Return the JSON object, without secrets in its texts.
 
         The choice is not redacted: a candidate that looks like a secret is still a candidate.
         """
         line = super().to_json()
-        texts: dict[str, Any] = redacted({name: line[name] for name in _SAID})
+        texts: dict[str, Any] = redacted({name: line[name] for name in _TEXT_FIELDS})
         if self.asked is not None:
             texts["asked"] = line["asked"] | {"problem": redacted(self.asked.problem)}
         return line | texts
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:
-        """Read the object of a line. Raise `ValueError` if it is not valid."""
+        """Read a trace from its JSON object. Raise `ValueError` if it is not valid."""
         return cls.model_validate(dict(line))

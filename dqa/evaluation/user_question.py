@@ -46,13 +46,13 @@ class UserQuestion(Record, use_attribute_docstrings=True):
     """Statement whose rows are shown to deciders that write no statements. May be repeated."""
 
     @model_validator(mode="after")
-    def _makes_one(self) -> Self:
+    def _check_fields(self) -> Self:
         if self.question is not None and not self.question.strip():
             raise UsageError("The question (--question) is empty: write the question to decide.")
         if self.scenario is None and self.question is None:
             raise UsageError(
-                "Give the question to decide (--question), or a scenario (--scenario) if the "
-                "database contains the data of one."
+                "Give the question to decide (--question). If the database contains the data of "
+                "a scenario, give the scenario instead (--scenario)."
             )
         if self.scenario is None and self.target:
             raise UsageError(
@@ -60,7 +60,7 @@ class UserQuestion(Record, use_attribute_docstrings=True):
                 "scenario (--scenario)."
             )
         if self.scenario is not None and (self.question is not None or self.rules is not None):
-            # The simulator would still answer the scenario's question.
+            # The simulator knows only the scenario's own question.
             raise UsageError(
                 f"The scenario '{self.scenario}' has its own question and rules. Leave out either "
                 "the scenario, or your question and rules."

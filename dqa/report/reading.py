@@ -27,7 +27,7 @@ from dqa.report.verdicts import game_lines, verdict
 _TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 _HANDLED = {"after_stop": "fixed and used", "unsupported": "asked again without it"}
-"""Results of faults that did not fail the call, by the name of the fault."""
+"""How dqa handled a fault that did not fail the call, by the name of the fault."""
 _LONGEST = 200
 """The maximum number of characters of an error in a short description."""
 _REVIEWED = {"approve": "approved", "correct": "corrected", "refuse": "refused"}
@@ -132,7 +132,7 @@ def _reply(event: events.ReplyEvent) -> Iterator[Passage]:
 
 
 def _passages(event: Event) -> Iterator[Passage]:
-    """Convert a single event into passages. Other events are not needed for it."""
+    """Convert an event into passages that do not depend on other events."""
     step = event.step
     match event:
         case events.StepEvent():
@@ -159,7 +159,7 @@ def _passages(event: Event) -> Iterator[Passage]:
         case events.EndingEvent(kind="crashed"):
             text = event.traceback or event.problem or ""
             yield Passage("crash", "a bug ended the decision", tone="bad", text=text)
-        case _ if event.kind not in ENDING_KINDS:  # the verdict describes ending events
+        case _ if event.kind not in ENDING_KINDS:  # the verdict describes how the decision ended
             text = json.dumps(event.data, ensure_ascii=False, default=str)
             yield Passage("other", event.kind, step, text=text)
 
@@ -234,9 +234,8 @@ def _review(event: events.ReviewEvent) -> Passage:
 def decision_lines(trace: Trace | Decision) -> Iterator[str]:
     """Describe a decision in a few lines: answer, plans and evidence.
 
-    The lines of a trace also contain reviews, the model and the cost.
-
-    Callers raise an error for a failure unrelated to the question, so it is not in the lines.
+    The lines of a trace also contain reviews, the model and the cost. They do not contain failures
+    unrelated to the question, because callers raise an error for these.
     """
     if trace.choice is not None:
         yield f"Choice: {trace.choice}"

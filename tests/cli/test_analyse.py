@@ -36,7 +36,7 @@ def test_a_real_run_is_measured(dqa: Command, folder: Path) -> None:
         assert words in ran.out
     assert "SR: 'iterrag' retrieved once. MR: it retrieved more often." in ran.out
     assert "CAN: improper candidate. MIS: missed data." in ran.out
-    assert "8 runs whose traces have no steps" in ran.out
+    assert "8 decisions." in ran.out
     assert "Model: scripted:analyst. A scripted program, not a language model." in ran.out
     assert "\x1b" not in ran.out
 

@@ -105,7 +105,7 @@ def test_a_statement_that_takes_too_long_for_scoring_is_wrong(
     (result,) = run.results
     assert result.outcome == "wrong"
     assert result.error is not None
-    assert result.error.startswith("The statement that was decided cannot run: ")
+    assert result.error.startswith("The chosen statement cannot run: ")
     assert StatementTimeoutError.__name__ not in result.error
 
 

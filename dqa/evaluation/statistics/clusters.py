@@ -147,20 +147,20 @@ class Estimate(Record):
 
 
 Case: TypeAlias = tuple[float, float, Hashable]
-"""The amount, the count and the cluster of one case. For tokens per right answer, the case is a
-decision with its tokens and 1 or 0. If all counts are 1, the ratio of sums is a mean."""
+"""One observation of a ratio of sums: the amount (numerator), the count (denominator), the cluster.
+For tokens per right answer, a decision has its tokens, and the count 1 if it is right or else 0."""
 
 
 def mean_of_ratios(
     ratios: Iterable[Sequence[Case]], least: float = -inf, most: float = inf
 ) -> Estimate | None:
-    """Return the mean of several ratios with its 95 % interval. The ratios share clusters.
+    """Return the mean of several ratios with its 95 % interval. Clusters may have several ratios.
 
     The error is that of the Taylor linearisation, summed by cluster over all ratios, with G/(G - 1)
     and G - 1 degrees of freedom for G clusters (Cochran, 1977, "Sampling Techniques", section 6.4;
     R's ``survey::svyratio`` for one ratio). For one ratio with counts of 1 and clusters of one size
     it is Student's interval of the clusters' means. There is no interval if a ratio has a single
-    cluster, because its variance is unknown. There is also none if all clusters are equal.
+    cluster (its variance is then unknown), or if all clusters are equal.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def mean_of_ratios(
 
     Returns
     -------
-    None if nothing was counted.
+    None if all counts are 0.
     """
     counted = [cases for cases in ratios if fsum(count for _, count, _ in cases)]
     if not counted:
@@ -221,7 +221,7 @@ def _degrees_of_freedom(sizes: Sequence[int]) -> float:
     terms = [(size / count) ** 2 / (1.0 - size / count) for size in sizes]
     across = fsum(terms) ** 2 - fsum(term**2 for term in terms)
     found = 1.0 / (fsum((size / count) ** 2 for size in sizes) + across)
-    return round(found, 10)  # 5 clusters of one size have exactly 4
+    return round(found, 10)  # so that 5 clusters of equal size have exactly 4
 
 
 def wilson(correct: float, judged: int, size: float | None = None) -> Interval | None:
@@ -293,7 +293,7 @@ def clustered_share(
     clusters
         The cluster of each answer or question.
     answers
-        The maximum effective number of independent answers; None for one per answer in `right`.
+        The maximum effective number of answers; by default, the number of answers in `right`.
     """
     mean = Estimate.of(right, clusters)
     if mean is None or mean.standard_error is None or mean.degrees_of_freedom is None:

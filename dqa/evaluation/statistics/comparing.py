@@ -181,8 +181,7 @@ class PairComparison(Record):
     tokens
         Paired difference of tokens per question.
     left_out
-        Number of questions on a database that both were asked, but for which a judged decision is
-        missing.
+        Number of common questions (each on one database) without a judged decision of both.
     """
 
     first: str
@@ -265,15 +264,14 @@ def compare_contestants(
     contestants
         At least two contestants, each with results.
     against
-        The contestant to compare with each other one; None compares all pairs.
+        The contestant with which every other contestant is compared; None compares all pairs.
     only_shared
         The number of questions on a database that were left out, because only some contestants were
         asked them.
     strict_official
         Whether only the official answer was right.
     same_decider
-        Whether to compare only pairs of the same decider in different runs, if several runs have a
-        decider in common.
+        Whether to compare a decider only with itself in other runs, if it is in several runs.
     """
     first_results = [results[0] for results in contestants[0].asked.values()]
     return Comparison(
@@ -332,9 +330,9 @@ def _efficiency(contestant: Contestant, judged: Sequence[Result]) -> Efficiency:
 def every_two(
     contestants: Sequence[Contestant], against: Contestant | None, *, same_decider: bool = False
 ) -> list[tuple[Contestant, Contestant]]:
-    """Return all pairs of contestants, or the pairs of `against` with each other contestant.
+    """Return all pairs of contestants, or the pairs of every other contestant with `against`.
 
-    With `same_decider`, a pair has the same decider, if several runs have a decider in common.
+    With `same_decider`, return only pairs of the same decider. If there are none, return all pairs.
     """
     if against is None:
         pairs = list(combinations(contestants, 2))
@@ -373,7 +371,9 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
     questions: dict[str, float] = {}
     for key in shared:  # sum over databases
         questions[key[0]] = questions.get(key[0], 0.0) + one[key] - other[key]
-    totals = [round(total, 9) for total in questions.values()]  # thirds may not add up to 0
+    totals = [
+        round(total, 9) for total in questions.values()
+    ]  # rounding errors must not hide a tie
     accuracy, spent = difference("accuracy", (-1.0, 1.0)), difference("tokens")
     if accuracy is None or spent is None:
         return None

@@ -27,12 +27,12 @@ from dqa.evaluation.statistics.pairs import Difference, count_needed, holm, pair
 from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"
-"""Name of the fact whether a game ended in an agreement. In worlds with this fact, the score is the
-payoff of the games with an agreement (Lewis et al., 2017, section 5.1)."""
+"""Name of the fact that states whether a game ended in an agreement. In worlds with this fact, the
+score is the payoff of the games with an agreement (Lewis et al., 2017, section 5.1)."""
 SUCCESS = "success"
-"""Name of the fact whether the task was accomplished, in a world of one player."""
+"""Name of the fact that states whether the task was accomplished, in a world of one player."""
 TASK = "task"
-"""Name of the fact with the kind of the task, in a world of one player."""
+"""Name of the fact that contains the kind of the task, in a world of one player."""
 
 _SMALLEST = 0.05
 """The difference for which the needed number of deals is calculated: 0.05 of a score in 0..1."""
@@ -184,7 +184,7 @@ class PlayFigures(Record):
 
 _Played: TypeAlias = tuple[Result, PlayedGame]
 _Measure: TypeAlias = Callable[[Result, PlayedGame], tuple[float, float] | None]
-"""Returns the amount and the count of a measure for a game; None if the game lacks the measure."""
+"""Returns numerator and denominator of a measure for a game; None if the game lacks the measure."""
 
 
 def count_games(
@@ -203,14 +203,14 @@ def count_games(
     mirrored
         Whether every deal is played twice.
     against
-        The player to compare with each other player; None compares all pairs.
+        The player with which every other player is compared; None compares all pairs.
     contestants
-        The original name of each player that got a new name because several runs have it. If there
-        are such players, only players with the same original name are compared.
+        The original name of each player that was renamed, because it is in several runs. If players
+        have the same original name, only these players are compared with each other.
     """
     games = [(result, result.game) for result in results if result.game is not None]
     pairs = grouped(games, lambda one: (one[1].player, one[1].opponent))
-    whole = {named: _whole(found, mirrored=mirrored) for named, found in pairs.items()}
+    whole = {named: _complete(found, mirrored=mirrored) for named, found in pairs.items()}
     players = grouped(pairs, lambda named: named[0])
     return PlayFigures(
         world=games[-1][1].world if games else "",
@@ -232,7 +232,7 @@ def count_games(
 def _differences(
     played: Mapping[str, Sequence[_Played]], against: str | None, contestants: Mapping[str, str]
 ) -> tuple[PlayerDifference, ...]:
-    """Compare all pairs of players, or `against` with each other player."""
+    """Compare all pairs of players, or every other player with `against`."""
     payoffs = {player: _by_deal(games) for player, games in played.items()}
     least, most = _limits(chain(*played.values()))
     bounds = None if least == -inf or most == inf else (least - most, most - least)
@@ -271,7 +271,7 @@ def _by_deal(games: Iterable[_Played]) -> dict[tuple[str, int], float]:
     return {key: fsum(values) / len(values) for key, values in found.items()}
 
 
-def _whole(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
+def _complete(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
     """Return the finished games of complete deals."""
     ended = [one for one in found if one[0].outcome is Outcome.PLAYED]
     if not mirrored:
@@ -288,7 +288,7 @@ def _figures(
 ) -> GameFigures:
     """Return the figures of a player.
 
-    `found` has all games by opponent; `counted` has the games that the figures use.
+    `found` contains all games by opponent; `counted` contains only those of complete deals.
     """
     every, games = list(chain(*found)), list(chain(*counted))
     agreements = any(AGREEMENT in game.facts for _, game in games)
@@ -296,7 +296,7 @@ def _figures(
     actions = sum((Counter(game.actions[game.seats[0]]) for _, game in games), Counter[str]())
     facts, alone = _facts(counted), {}
     if any(len(game.seats) == 1 for _, game in every):
-        facts.pop(SUCCESS, None)  # it has its own interval
+        facts.pop(SUCCESS, None)  # `alone` contains the success, with another interval
         alone = _of_one_player(games)
     return GameFigures(
         player=player,

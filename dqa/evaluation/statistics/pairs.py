@@ -98,8 +98,8 @@ def paired_difference(
     """Return the mean of paired differences with its interval and test; None without pairs.
 
     Errors are those of `Estimate.of` (Miller, 2024, "Adding Error Bars to Evals", section 4.2). If
-    all differences are equal, the interval of a difference of shares treats each effective cluster
-    as one independent question.
+    all differences are equal, this error is 0. A difference of shares then has the interval of as
+    many independent questions as there are effective clusters.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def paired_difference(
         p_value = None if mean.value else 1.0
         if bounds is not None:
             count = effective_number(Counter(clusters).values())
-            low, high, p_value = _of_equals(mean.value, count)
+            low, high, p_value = _interval_of_equals(mean.value, count)
     return Difference(
         value=mean.value,
         low=low,
@@ -147,13 +147,15 @@ def count_needed(difference: Difference, size: float) -> int | None:
     from scipy.special import nctdtr
 
     effect = size / difference.standard_error / sqrt(difference.clusters)
-    count = max(2, ceil((1.96 + 0.84) ** 2 / effect**2))  # by the normal distribution
+    count = max(
+        2, ceil((1.96 + 0.84) ** 2 / effect**2)
+    )  # a first guess from the normal distribution
     while nctdtr(count - 1, effect * sqrt(count), t_quantile(count - 1)) > 1 - _POWER:
         count += 1
     return count
 
 
-def _of_equals(value: float, count: float) -> tuple[float, float, float]:
+def _interval_of_equals(value: float, count: float) -> tuple[float, float, float]:
     """Return the interval and the p-value for pairs that all have the same difference."""
     if value == 0.0:
         # Newcombe's interval (1998, method 10). It is widest if both accuracies are one half.
@@ -165,7 +167,7 @@ def _of_equals(value: float, count: float) -> tuple[float, float, float]:
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Return p-values in the same order, corrected by Holm (1979). None values do not count."""
+    """Return p-values in the same order, corrected by Holm (1979). None stays None."""
     known = sorted(
         (p_value, index) for index, p_value in enumerate(p_values) if p_value is not None
     )
@@ -186,9 +188,10 @@ def match_questions(
     labels: Sequence[str | None],
     unknown: Sequence[str | None] = (),
 ) -> tuple[list[dict[str, str]], list[str]]:
-    """Return new names of questions by run, and lines about names with several contents.
+    """Give questions with the same content the same name in all runs.
 
-    The new name of a question is its name in the first run that has the same content.
+    Return, for each run, the new names of its questions, and a line for each name that several
+    questions have. The new name of a question is its name in the first run that has its content.
 
     Parameters
     ----------

@@ -433,9 +433,9 @@ def _pass_rates(answers: Sequence[Sequence[Result]]) -> tuple[PassRate, ...]:
         ]
         clusters = [situation for _, situation in enough]
         tallies = [(len(a), sum(r.outcome is Outcome.CORRECT for r in a)) for a, _ in enough]
-        apart = sum(total for total, _ in tallies) / k  # groups of k different attempts
-        any_right = clustered_share([pass_at(k, *tally) for tally in tallies], clusters, apart)
-        all_right = clustered_share([pass_all(k, *tally) for tally in tallies], clusters, apart)
+        groups = sum(total for total, _ in tallies) / k  # each of k different attempts
+        any_right = clustered_share([pass_at(k, *tally) for tally in tallies], clusters, groups)
+        all_right = clustered_share([pass_all(k, *tally) for tally in tallies], clusters, groups)
         if any_right is not None and all_right is not None:
             rates.append(PassRate(k=k, questions=len(enough), at_k=any_right, all_k=all_right))
     return tuple(rates)

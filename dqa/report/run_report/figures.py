@@ -221,7 +221,7 @@ def _question(
     number: Mapping[tuple[int, str], int],
     times: Counter[str],
 ) -> QuestionRow:
-    """Return a row of the list of questions. `times` counts the rows of each question's name."""
+    """Return the row of a question. `times` counts the rows that have the same name so far."""
     results = [one.result for one in decided]
     key, scenario = results[0].question, plugins.find_scenario(results[0].scenario)
     questions = (runs[one.run].questions.get(one.result.question) for one in decided)

@@ -235,7 +235,7 @@ class DatabaseHealth(Record):
     role
         The connected role; empty if the database has no users.
     may_write
-        Whether the role has permission to write. The guard and the read-only session prevent it.
+        Whether the role has permission to write. dqa never writes, even with this permission.
     advice
         The changes to the role's permissions or to the server's settings that the owner should
         make.

@@ -57,8 +57,8 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     world
-        The name of a world, or a spec, whose fields `fields` replace. Not necessary if a run is
-        resumed.
+        The name of a world, or a spec. `fields` replace fields of the spec. Not necessary to resume
+        a run.
     players, opponents
         Programs of the world, or deciders. Each is a name or an object. Every player plays against
         every opponent. A world for one player has no opponents.

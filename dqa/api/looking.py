@@ -96,7 +96,7 @@ class QueriedRows(ToolRecord):
         rows = database.query(statement, limits)
         same = ("columns", "rows", "cut", "total", "seconds")
         found = {name: getattr(rows, name) for name in same}
-        # Values of a database need no check, and the first check takes as long as the statement.
+        # Skip pydantic's slow validation: the values come from the database.
         return cls.model_construct(database=database.name, statement=statement, **found)
 
     def to_text(self) -> str:

@@ -69,7 +69,7 @@ def analyse(
     DataError
         The folder of questions cannot be read.
     UnknownNameError
-        The run has no trace with steps of the reference.
+        No trace of the reference decider has steps.
     """
     found = open_run(run)
     found.require_questions(_NO_ANALYSIS)
@@ -127,7 +127,7 @@ ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
 
 
 def export_rows(run: AnyRun) -> tuple[ExportedDecision, ...]:
-    """Return one row per decision of a run, enough to calculate its summary statistics.
+    """Return one row per decision of a run. The rows suffice to calculate its summary statistics.
 
     The durations are unknown for a run in memory.
 
@@ -375,7 +375,7 @@ def _truth(one: ReportedRun, decided: Sequence[Result]) -> dict[str, Any] | None
     if one.judge is None or question is None:
         return None
     outcomes = None
-    with suppress(DqaError):  # a result has the outcomes that the judge used
+    with suppress(DqaError):  # without them, the page shows the outcomes in the results
         outcomes = one.judge.outcomes_of(question)
     chosen = [result.choice for result in decided if result.choice is not None]
     return truth_of(question, outcomes, chosen)

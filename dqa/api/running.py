@@ -222,7 +222,7 @@ def name_objects(
     Raises
     ------
     UsageError
-        An object is neither a name nor a decider or chat model, or two models have the same name.
+        An object is not a name, a decider or a chat model, or two models have the same name.
     """
     deciders: dict[str, Decider | DeciderFactory] = {}
     chats: dict[str, BaseChatModel] = {}
@@ -284,7 +284,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ----------
     what
         Questions, their source, or a spec. `deciders` and `fields` replace fields of a spec. Not
-        necessary if a run is resumed, unless its questions were passed as objects.
+        necessary to resume a run, unless its questions were passed as objects.
     deciders
         One or more deciders or their names.
     out
@@ -374,7 +374,8 @@ def default_deciders(use: str) -> tuple[str, ...]:
     Parameters
     ----------
     use
-        ``evaluate``, ``ask`` or ``reference`` (the decider whose retrievals classify questions).
+        ``evaluate``, ``ask`` or ``reference`` (the decider whose number of retrievals
+        classifies questions).
 
     Raises
     ------

@@ -347,7 +347,7 @@ class Run:
         *,
         epoch: int | None = None,
     ) -> tuple[Trace, ...]:
-        """Return the traces of one question; see `find`. There is at least one trace.
+        """Return the traces of one question, at least one. See `find` for the parameters.
 
         Raises
         ------

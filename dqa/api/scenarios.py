@@ -64,7 +64,7 @@ class ProposedScenario(Record):
         left = f", {len(self.left_out):,} of them left out" if self.left_out else ""
         described = f"Described: {counted(len(self.tables), 'table')}{left}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
-        fix = "and write rules.md and outcomes.* for what you decide about"
+        fix = "correct them, and adapt rules.md and outcomes.* to your decision"
         return "\n".join(
             [
                 f"{self.folder}: {', '.join(self.files)}.",

@@ -30,7 +30,7 @@ class Watcher(DecisionWatcher, TrainingWatcher):
     def decided_elsewhere(self, count: int) -> None:
         """Handle the number of decisions that other processes made since this process started.
 
-        Called for a run in a store by any thread.
+        Called only if the run is stored. Any thread may call it.
         """
 
     def faulted(self, fault: FaultEvent) -> None:

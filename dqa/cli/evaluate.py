@@ -96,7 +96,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
 
 
 def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> QuestionSource:
-    """Return the source of the questions: the spec's source with the changes of the options."""
+    """Return the source of the questions. Options replace parts of the source in the spec."""
     from dqa.loaders.locations import located
     from dqa.loaders.sources import OwnQuestions
 

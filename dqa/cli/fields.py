@@ -28,7 +28,7 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
     "display": {name: name for name in ("digits", "samples", "schema_tokens")},
     "budget": {f"max_{name}": name for name in ("seconds", "statements", "rows", "tokens", "cost")},
 }
-"""The options that set a part of a spec's field: for each field, the part that an option sets."""
+"""For each field of a spec that has parts: the name of each option, and the part that it sets."""
 _PATHS = {name: (field, part) for field, parts in _PARTS.items() for name, part in parts.items()}
 _PLACEHOLDERS: Mapping[str, str] = {
     "model": "PROVIDER:MODEL",

@@ -172,18 +172,18 @@ def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
     for result in wanted:
         where = f"{result.question} on {result.database} by {result.decider}"
         where += f", epoch {result.epoch}" if repeated else ""
-        yield f"{where}: {result.outcome}. {_worth(result)}"
+        yield f"{where}: {result.outcome}. {_describe_result(result)}"
         if run.location is not None:
             yield f"    {trace_command(run.location, result.key, repeated=repeated)}"
     yield f"{len(wanted)} of {len(run.results)} decisions."
 
 
-def _worth(result: Result) -> str:
+def _describe_result(result: Result) -> str:
     """Describe the choice, the right answer, and the error of a decision."""
     text = "Chose nothing" if result.choice is None else f"Chose {result.choice}"
     if result.ties:
         more = " ..." if len(result.ties) > _TIES else ""
-        text += f"; right is {' or '.join(map(str, result.ties[:_TIES]))}{more}"
+        text += f"; the right answer is {' or '.join(map(str, result.ties[:_TIES]))}{more}"
     if result.official is not None and result.ties != (result.official,):
         text += f"; the official answer is {result.official}"
     return f"{text}. {result.error or ''}".rstrip()

@@ -56,7 +56,7 @@ class LabelAudit(Record):
     decided_by_last_bit
         Whether rounding decides which of the tied candidates is the best.
     defects
-        Defects in the files of the question, with the action for each.
+        Defects in the files of the question, and how dqa handled each of them.
     """
 
     scenario: str

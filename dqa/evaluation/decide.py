@@ -45,7 +45,7 @@ _STOPS = (UsageError, DataError, PluginError)
 
 
 def end_decision(decision: Decision, error: Exception) -> Decision:
-    """Return the decision that an error ended. Raise the error if it stops the whole run.
+    """Return a decision that ends with an error. Raise the error if it stops the whole run.
 
     The decision has the evidence, events and usage from before the error, but no answer.
     """

@@ -137,7 +137,7 @@ def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
         lengths = f"{answer} SELECT DISTINCT {name}, LENGTH({name}) FROM answer"  # noqa: S608
         try:
             measured = database.query(lengths, SCORING).rows
-        except QueryError:  # an engine that does not measure binary values compares their text
+        except QueryError:  # the engine cannot measure binary values: compare their texts
             continue
         binary = {cell for cell, length in measured if length == len(str(cell)) // 2 - 1}
         for row in found:

@@ -50,7 +50,7 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, error: BaseException) -> Problem:
-        """Return an error as data. `kind` is its nearest class that takes only a message."""
+        """Return an error as data. `kind` is a class of the error that takes only a message."""
         is_ours = isinstance(error, DqaError)
         message = str(error) if is_ours else f"{type(error).__name__}: {error}"
         ours = (found for found in type(error).__mro__ if issubclass(found, DqaError))

@@ -214,7 +214,7 @@ class GameWorker:
             self._history.close()
 
     def _world_of(self, task: Task) -> tuple[World, History]:
-        """Return the world and the history of a match. Matches have different game numbers."""
+        """Return the world and the history of a match. Each match has its own game numbers."""
         match = 0 if task.game is None else task.game.match
         with self._lock:
             if match not in self._worlds:
@@ -395,7 +395,7 @@ class GameOfRun:
         return Trajectory(played.goal, steps, source, reward)
 
     def _choose(self, decider: EpisodeDecider) -> int:
-        """Return which attempt is scored, counted from 1; 0 if the decider does not answer."""
+        """Return the number of the attempt to score, from 1; 0 if the decider does not answer."""
         name, most = decider.name, len(self._attempts)
         with attempt_by(*self._names, "which attempt counts", name):
             choose = partial(decider.choose_attempt, self._trajectories)

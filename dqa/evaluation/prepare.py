@@ -56,7 +56,7 @@ class Access(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLocation:
-    """A database at a location. dqa loads situations into it, or it is a user's own database.
+    """The location of a database: a user's own database, or one into which dqa loads situations.
 
     Attributes
     ----------
@@ -192,9 +192,9 @@ class Task:
     Attributes
     ----------
     situation
-        Identifies the data: the beginning of its hash, or the name of its database.
+        Identifies the data: the beginning of its hash, or the name of the user's own database.
     epoch
-        The repeat, from 1.
+        The number of the repetition, from 1.
     kind, model
         The kind of the database, and the model of the decider.
     game
@@ -401,8 +401,8 @@ def _select(
     Raises
     ------
     UsageError
-        A decider refuses a scenario although `may_leave_out` is not set, or no decider supports
-        any scenario.
+        A decider refuses a scenario and `may_leave_out` is not set, or no decider supports any
+        scenario.
     """
     selected, lines = questions.questions, []
     first = {question.scenario: question for question in reversed(selected)}

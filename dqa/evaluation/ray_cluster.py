@@ -145,7 +145,7 @@ class RayLane(Lane):
                 options: dict[str, Any] = {"num_cpus": self._cpus, "max_restarts": 0}
                 options["scheduling_strategy"] = "SPREAD"
                 self._actor = ray.remote(RemoteWorker).options(**options).remote()
-                self._cpus = 0  # a replacement starts even if its processor is not available
+                self._cpus = 0  # a replacement must start even without a free processor
                 ray.get(self._actor.__ray_ready__.remote(), timeout=_START_SECONDS)
                 # Secrets go to a method: the head stores the arguments of a constructor.
                 ray.get(self._actor.prepare.remote(*self._arguments), timeout=_PREPARING_SECONDS)

@@ -76,7 +76,7 @@ class RunRecord(Record):
     began
         Start time of the run; None if an older version did not record it.
     options, calls
-        The options of the most recent command that made or resumed the run.
+        The options of the most recent command that started or resumed the run.
     versions
         The versions of Python and of the main packages.
     games

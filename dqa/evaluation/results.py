@@ -200,7 +200,7 @@ class Result(Record, use_attribute_docstrings=True):
 
     @classmethod
     def of(cls, task: Task, decision: Decision, assessed: Assessment) -> Self:
-        """Return the line of one decision."""
+        """Return the result of one decision."""
         known = {one.name: getattr(assessed, one.name) for one in fields(assessed)}
         known |= {name: getattr(task, name) for name in _OF_TASK}
         problem = known.pop("problem")

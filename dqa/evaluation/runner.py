@@ -28,7 +28,7 @@ from dqa.evaluation.store import RunStore
 if TYPE_CHECKING:
     from dqa.evaluation.executors import Batch, Executor
 
-_LOOK_SECONDS: Final = 0.5
+_POLL_SECONDS: Final = 0.5
 """Interval at which the loop checks for Ctrl-C and for tasks that other processes released."""
 _GRACE_SECONDS: Final = 2.0
 """Maximum time that an interrupted run waits for decisions in progress."""
@@ -126,12 +126,12 @@ class _Loop:
         try:
             while True:
                 if self._begin_batches():
-                    self._take(_LOOK_SECONDS)
+                    self._take(_POLL_SECONDS)
                 elif self.is_spent or self.store.is_finished():
                     is_whole = True
                     return
                 else:  # other processes work on the remaining tasks
-                    time.sleep(_LOOK_SECONDS)
+                    time.sleep(_POLL_SECONDS)
         except BaseException:
             self.store.patience = min(self.store.patience, _GRACE_SECONDS)
             self._take(_GRACE_SECONDS, every=True)
@@ -183,7 +183,7 @@ class _Loop:
             raise batch.problem.error()
 
     def _report(self, record: DecisionRecord) -> None:
-        """Report a decision. Raise `CrashError` after too many consecutive crashes."""
+        """Report a decision to the watcher. Raise `CrashError` after too many crashes in a row."""
         trace = record.trace
         if not self.executor.is_local:
             for event in trace.events:

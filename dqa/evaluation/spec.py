@@ -313,7 +313,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
     @classmethod
     def from_json(cls, written: object) -> Self:
-        """Read the result of `to_json`. `UsageError` names a field that is not valid."""
+        """Read the result of `to_json`. Raise `UsageError` if a field is not valid."""
         if not isinstance(written, Mapping):
             raise UsageError("A RunSpec is a JSON object of its fields.")
         return cls(**written)

@@ -246,7 +246,7 @@ class RunStore:
         worker_of = {DecisionKey(*key): name for *key, name in connection.execute(claims)}
         busy = {*worker_of}
         for key in [key for key in busy & self._remaining.keys() if worker_of[key] == self._worker]:
-            # The connection broke after the commit of this claim, before the reply.
+            # This claim was committed, but the connection broke before the reply.
             connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
             busy.remove(key)
         while batches := self._choose(busy, most, groups):
@@ -262,7 +262,7 @@ class RunStore:
     def _choose(
         self, busy: set[DecisionKey], most: int, groups: Sequence[Group | None]
     ) -> list[list[Task]]:
-        """Return the next batches. A worker's own group comes first, then unopened groups."""
+        """Return the next batches. A worker first gets tasks of the group that it has opened."""
         free: dict[Group, list[Task]] = {}
         for key, task in self._remaining.items():
             if key not in busy:
@@ -533,7 +533,7 @@ def require_writable(location: RunLocation | None) -> None:
 
 
 def has_recorded(location: RunLocation, cassette: Path) -> bool:
-    """Return whether a run at a location recorded a cassette.
+    """Return whether a run at a location recorded this cassette.
 
     If the location names no run, all runs of its store are checked.
     """

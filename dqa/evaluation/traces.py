@@ -46,7 +46,11 @@ class Alternative(Record):
     def among(
         cls, outcomes: Outcomes, chosen: Iterable[Candidate], best: int, worst: int
     ) -> tuple[Self, ...]:
-        """Return all alternatives by rank, or only the chosen, `best` and `worst` alternatives."""
+        """Return the alternatives by rank.
+
+        If there are more than ``best + worst``, return only so many best and worst alternatives,
+        and the chosen ones.
+        """
         listed = outcomes.best_first()
         if len(listed) > best + worst:
             picked = (one for one in chosen if one in outcomes)
@@ -80,7 +84,7 @@ class AskRecord(Record):
         Why outcomes are missing, although the scenario has outcomes.
     """
 
-    model_config = ConfigDict(extra="ignore")  # earlier releases had further fields
+    model_config = ConfigDict(extra="ignore")  # records of earlier releases have further fields
 
     text: str
     rules: str

@@ -85,7 +85,7 @@ def p_value(found: float | None) -> str:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Return lines about the basis of the figures and about questions that are left out."""
+    """Return lines that state which questions the figures include and which they leave out."""
     lines = [_rests_on(comparison)]
     if comparison.only_shared:
         lines.append(

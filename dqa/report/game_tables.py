@@ -117,15 +117,15 @@ def _facts(found: PlayFigures) -> Table:
 
 
 def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:
-    """Return the lines below the tables: the unit of intervals, warnings, and the models."""
+    """Return the lines below the tables: the games, warnings, and the models."""
     if found.alone:
         games = max((one.games for one in found.pairs), default=0)
-        how = ", the same for every player; intervals are over games"
+        how = ", the same for every player; intervals treat games as independent"
     else:
         games = sum(one.games for one in found.pairs)
         swapped = ", each played twice with the players' hidden information swapped"
         how = f" on the same deals for all pairs{swapped if found.mirrored else ''}"
-        how += "; intervals are over deals"
+        how += "; intervals treat deals as independent"
     lines = [f"{counted(games, 'game')} of {found.world}{how}.", *_warnings(found)]
     used = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
     lines += map(model_line, used)

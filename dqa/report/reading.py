@@ -289,7 +289,7 @@ def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple
 
 
 def _request(arguments: object) -> str:
-    """Return a tool's input: a text, a list, or JSON arguments that contain a text or a list."""
+    """Return the input of a tool as text. A JSON object with one argument becomes its value."""
     if isinstance(arguments, str) and arguments.startswith("{"):
         try:
             (arguments,) = json.loads(arguments).values()

@@ -94,16 +94,16 @@ def accuracy_tables(
     cells |= {
         (row, key): text for (row, name), text in below.items() for key in titles if key[0] == name
     }
-    tables = [Table.grid(ACCURACIES, "Decider", cells, titles, _deciders(summaries))]
+    tables = [Table.grid(ACCURACIES, "Decider", cells, titles, _last_decider_row(summaries))]
     if means := kind_means(summaries):
         shares = {(m.decider, m.scenario): f"{100 * m.accuracy:.1f}" for m in means}
         scenarios = {mean.scenario: titled(mean.scenario) for mean in means}
         shares |= {key: text for key, text in below.items() if key[1] in scenarios}
-        tables.append(Table.grid(MEANS, "Decider", shares, scenarios, _deciders(means)))
+        tables.append(Table.grid(MEANS, "Decider", shares, scenarios, _last_decider_row(means)))
     return tables
 
 
-def _deciders(found: Iterable[Summary | KindMean]) -> set[int]:
+def _last_decider_row(found: Iterable[Summary | KindMean]) -> set[int]:
     """Return the number of the last row with a decider."""
     return {len({one.decider for one in found})}
 

@@ -76,7 +76,7 @@ def test_wrong_answers_are_listed_with_what_is_right_and_how_to_look(
     assert len(told) == 2 * len(expected)
     for result, line, command in zip(expected, told[::2], told[1::2], strict=True):
         assert line.startswith(f"{result.question} on {result.database} by {result.decider}: wrong")
-        assert f"Chose {result.choice}; right is " in line
+        assert f"Chose {result.choice}; the right answer is " in line
         shown = dqa(*command.split()[1:])
         assert shown.code == 0, shown.err
         title = f"{result.question} | {result.database} | {result.decider}"

@@ -43,7 +43,10 @@ def test_the_commands_serve_such_a_folder(dqa: Command, bird: Path, tmp_path: Pa
     assert QUESTIONS[3].gold in shown
     assert QUESTIONS[3].hints in shown
     assert dqa("show", run).out.startswith(ran.out.splitlines()[0])
-    assert f"Chose {QUESTIONS[9].gold}; right is " in dqa("show", run, "--scenario", "choir").out
+    assert (
+        f"Chose {QUESTIONS[9].gold}; the right answer is "
+        in dqa("show", run, "--scenario", "choir").out
+    )
     traced = dqa("show", run, "choir/9").out
     assert "Right: the statement's rows match those of the gold statement." in traced
     assert "12 of 12 judged" in dqa("runs", tmp_path).out

@@ -123,7 +123,7 @@ class Estimate(Record):
         sizes: tuple[int, int],
         limits: tuple[float, float] = (-inf, inf),
     ) -> Self:
-        """Return a figure with its Student's t interval. An error of 0 gives no interval.
+        """Return a figure with its Student's t interval. If the error is 0, there is no interval.
 
         Parameters
         ----------

@@ -181,7 +181,7 @@ class PairComparison(Record):
     tokens
         Paired difference of tokens per question.
     left_out
-        Number of common questions (each on one database) without a judged decision of both.
+        Number of common pairs of question and database without a judged decision of both.
     """
 
     first: str
@@ -226,9 +226,10 @@ class Comparison(Record):
     scenarios
         Scenarios of the questions.
     questions
-        Number of questions on a database that all contestants were asked.
+        Number of pairs of question and database that all contestants were asked.
     only_shared
-        Number of questions on a database that only some contestants were asked. They are left out.
+        Number of pairs of question and database that only some contestants were asked. They are
+        left out.
     situations
         The number of situations; None if unknown.
     pairs
@@ -266,8 +267,8 @@ def compare_contestants(
     against
         The contestant with which every other contestant is compared; None compares all pairs.
     only_shared
-        The number of questions on a database that were left out, because only some contestants were
-        asked them.
+        The number of pairs of question and database that were left out, because only some
+        contestants were asked them.
     strict_official
         Whether only the official answer was right.
     same_decider

@@ -73,8 +73,8 @@ class Difference(Record):
         Two-sided p-value of the hypothesis of no difference, by Student's t with clustered errors.
         It is 1 if no pair differs; otherwise it is None if the interval is None.
     pairs, clusters
-        Number of questions on a database that both answered, and number of their situations (or of
-        questions if situations are unknown).
+        Number of pairs of question and database that both answered, and number of their situations
+        (or of questions if situations are unknown).
     degrees_of_freedom
         Degrees of freedom. Below 4, the interval and the test are rough, because there are few
         situations.

@@ -312,7 +312,7 @@ def _review(
         return replace(reviewed, answer=settled.text, choice=choice)
     who = f" ({settled.by})" if settled.by else ""
     why = f": {settled.reason}" if settled.reason else ""
-    refused = f"A person{who} refused the decision{why}. Its decider cannot continue."
+    refused = f"A person{who} refused the decision{why}. The decider cannot continue."
     return end_decision(reviewed, errors.StoppedError(refused))
 
 

@@ -216,7 +216,7 @@ class HealthState(StrEnum):
 
     WORKS = "works"
     BROKEN = "broken"
-    """The database is configured, named by the caller or installed, but it fails."""
+    """The database is configured, installed or named by the caller, but it does not work."""
     NOT_INSTALLED = "not installed"
     """The driver is missing, and no configured database needs it."""
     NOT_CONFIGURED = "not configured"

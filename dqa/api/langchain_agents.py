@@ -88,7 +88,7 @@ def _pausing_node(
 
 
 def _state(name: str, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401  (a class)
-    """Return a class of states with the caller's keys."""
+    """Return the class of a graph's state with these keys."""
     made: Any = TypedDict
     return made(name, dict(keys), total=False)
 

@@ -77,7 +77,7 @@ def mcp_server(
         if tool is None:
             known = ", ".join(tools)
             raise MCPError(
-                INVALID_PARAMS, f"There is no tool '{request.name}'. There are: {known}."
+                INVALID_PARAMS, f"There is no tool '{request.name}'. The tools are {known}."
             )
         client = clients.setdefault(_client_of(context), CapacityLimiter(_MOST_OF_CLIENT))
         call = partial(_called, tool, request.arguments or {})

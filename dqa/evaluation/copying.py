@@ -148,7 +148,9 @@ def _read_store(connection: Connection, location: RunLocation) -> RunContent:
     names = {one["name"]: one for one in rows("runs", "id")}
     name = location.name or next(iter(names), "")
     if name not in names or (location.name is None and len(names) > 1):
-        raise UsageError(f"{location.store} contains the runs {', '.join(names)}: choose one.")
+        raise UsageError(
+            f"{location.store} contains the runs {', '.join(names)}: write {location.store}#NAME."
+        )
     run = names[name]
     fields = ("spec", "options", "calls", "versions", "games")
     written = {name: run[name] for name in ("content_hash", "planned", "began")}

@@ -147,7 +147,7 @@ class RayLane(Lane):
                 self._actor = ray.remote(RemoteWorker).options(**options).remote()
                 self._cpus = 0  # a replacement must start even without a free processor
                 ray.get(self._actor.__ray_ready__.remote(), timeout=_START_SECONDS)
-                # Secrets go to a method: the head stores the arguments of a constructor.
+                # Pass secrets to a method, because the head stores the arguments of a constructor.
                 ray.get(self._actor.prepare.remote(*self._arguments), timeout=_PREPARING_SECONDS)
                 self._ready.add(self)
             died = WorkerDiedError

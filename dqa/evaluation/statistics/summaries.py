@@ -244,7 +244,7 @@ class MatchTotal(Tally):
 
 
 def total_matches(results: Iterable[Result]) -> tuple[MatchTotal, ...]:
-    """Return the totals of deciders whose answers are statements, in their order."""
+    """Return a total for each decider whose answers are statements."""
     groups = grouped((r for r in results if r.match is not None), lambda r: r.decider)
     return tuple(
         MatchTotal(

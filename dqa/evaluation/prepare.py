@@ -419,10 +419,7 @@ def _select(
     if refused and not (may_leave_out and stay):
         raise next(iter(refused.values()))
     for scenario, problem in sorted(refused.items()):
-        lines.append(
-            f"The scenario {scenario} is left out: {problem} To get an error instead, list the "
-            "scenario in --scenarios."
-        )
+        lines.append(f"The scenario {scenario} is left out: {problem}")
     for name, decided in scenarios.items():
         if left := sorted(set(stay) - set(decided)):
             only, rest = " and ".join(decided), " and ".join(left)

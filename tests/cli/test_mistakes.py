@@ -69,7 +69,7 @@ WRONG = {
     "init --database shop.db --question ''": "--question is empty",
     "query shop.db ''": "STATEMENT is empty",
     "ask --database blank.db --question ? --decider first": "No table of",
-    STORED: "(--question), or a scenario (--scenario)",
+    STORED: "(--question). If the database contains",
     f"{STORED} --question ? --target goods=iron": "give the scenario (--scenario)",
     f"{STORED} --scenario zoo": "no scenario 'zoo'",
     f"{STORED} --scenario building --question ? --target goods=x": "its own question",

@@ -119,7 +119,7 @@ def test_an_installed_scenario_takes_nothing_from_the_others(
     assert ran.code == 0, ran.err
     figures = json.loads(ran.out)["results"]
     assert {one["scenario"] for one in figures} == {"locating", "building"}
-    assert "warning: branches is left out" in ran.err
+    assert "The scenario branches is left out" in ran.err
     harder = dqa("data", "generate", "--out", tmp_path / "hard", "--questions", "1", "--hops", "2")
     assert harder.code == 0, harder.err
     assert "branches" not in harder.out

@@ -108,7 +108,7 @@ def _listed(statement: str, database: Database) -> Choices:
         listed = listed_choices(statement, database, "candidates (--candidates)")
     except UsageError as error:
         if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
-            raise  # it is a statement, and something else is wrong with it
+            raise  # the text is a statement, but it failed
         raise UsageError(f"{error} To name candidates, use --candidate-name for each.") from error
     if not listed.total:
         raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")

@@ -324,8 +324,8 @@ def _make_report(
     ]
     # Runs of older versions have one hash for all questions instead of one for each question.
     contents = [
-        (run.record and run.record.content_hash) or f"run {location}"
-        for location, run in enumerate(opened)
+        (run.record and run.record.content_hash) or f"run {index}"
+        for index, run in enumerate(opened)
     ]
     asked = find_contestants(opened, contents=contents)
     decided = by_question(reported, asked.names)

@@ -241,6 +241,9 @@ class DatabaseHealth(Record):
         make.
     problem
         The problem and its fix in one line; None if the database works.
+    exit_code
+        The exit code of commands on this database: 0 if it is not broken, 2 if its location or its
+        login is wrong, otherwise 1.
     """
 
     database: str
@@ -251,6 +254,7 @@ class DatabaseHealth(Record):
     may_write: bool | None = None
     advice: tuple[Advice, ...] = ()
     problem: str | None = None
+    exit_code: int = 0
 
 
 def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
@@ -283,11 +287,11 @@ def _examine(name: str, location: str | None) -> DatabaseHealth:
             return health.changed(state=missing[0], problem=missing[1])
         return health.changed(state=HealthState.WORKS, **asdict(backend.examine(location)))
     except DqaError as error:
-        problem = str(error)
+        problem, code = str(error), error.exit_code
     except Exception as error:  # noqa: BLE001  (a bug of a driver or of a plug-in)
         bug = f"{type(error).__name__}: {error}"
-        problem = f"{bug}. This is a bug of the backend or of its driver."
-    return health.changed(problem=" ".join(redact(problem).split()))
+        problem, code = f"{bug}. This is a bug of the backend or of its driver.", 1
+    return health.changed(problem=" ".join(redact(problem).split()), exit_code=code)
 
 
 def _missing(backend: Backend) -> tuple[HealthState, str] | None:

@@ -159,6 +159,10 @@ def schema(  # noqa: PLR0913  (one parameter per option)
         tables=options.names_in("--tables", tables),
         policy=policy,
     )
+    if not shown.described.parts and not shown.left_out:
+        notes = [f"{note}." for note in shown.described.notes]
+        problem = f"'{shown.database}' shows no table, label or relationship type"
+        raise UsageError(" ".join(notes) or f"{problem} to this user and policy.")
     show(shown, [shown.text], as_json=as_json)
     if shown.warning is not None:
         echo(f"warning: {shown.warning}", err=True)
@@ -227,7 +231,8 @@ def doctor(
     and line.
 
     The exit code is 1 if the scenario's folder has an error, or if a database fails that is
-    installed, configured or named with --database.
+    installed, configured or named with --database; as for all commands, it is 2 if a location is
+    wrong or a server refuses the login.
 
     Parameters
     ----------
@@ -241,7 +246,7 @@ def doctor(
     policy
         JSON file with the tables, columns and rows that may be read (see docs/guard.md).
     """
-    from dqa.api.databases import HealthState, examine
+    from dqa.api.databases import examine
 
     if scenario is not None:
         if not database:
@@ -251,15 +256,15 @@ def doctor(
         values = options.pairs_in("--target", target or ())
         checks = [check_scenario(scenario, one, target=values, policy=policy) for one in database]
         show(checks, (check.to_text() for check in checks), as_json=as_json)
-        healthy = all(check.is_good for check in checks)
+        code = int(not all(check.is_good for check in checks))
     elif target or policy is not None:
         raise UsageError("--target and --policy need a scenario's folder: add --scenario DIR.")
     else:
         found = examine(database or ())
         show(found, (line for health in found for line in _lines(health)), as_json=as_json)
-        healthy = all(health.state is not HealthState.BROKEN for health in found)
-    if not healthy:
-        raise typer.Exit(1)
+        code = max((health.exit_code for health in found), default=0)
+    if code:
+        raise typer.Exit(code)
 
 
 def _lines(health: DatabaseHealth) -> list[str]:

@@ -141,7 +141,15 @@ class QueryError(DqaError):
 
 
 class RefusedStatementError(QueryError):
-    """The guard refuses the statement."""
+    """The guard refuses the statement.
+
+    Attributes
+    ----------
+    statement
+        The text of the refused statement.
+    """
+
+    statement: str = ""
 
 
 class NotApprovedError(RefusedStatementError):

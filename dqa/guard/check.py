@@ -53,10 +53,12 @@ class GuardVerdict:
     statement: str = field(default="", compare=False)
     form: Form | None = field(default=None, compare=False, repr=False)
 
-    def error(self) -> RefusedStatementError:
+    def error(self, statement: str) -> RefusedStatementError:
         """Return the error of a refused statement."""
         end = "" if self.reason.endswith(("?", ".")) else "."
-        return RefusedStatementError(f"The statement was not run: {self.reason}{end}")
+        error = RefusedStatementError(f"The statement was not run: {self.reason}{end}")
+        error.statement = statement
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,4 +189,4 @@ def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
     """Raise `RefusedStatementError` unless `check` allows the statement."""
     verdict = check(statement, dialect, policy)
     if not verdict.allowed:
-        raise verdict.error()
+        raise verdict.error(statement)

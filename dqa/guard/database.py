@@ -318,7 +318,10 @@ class GuardedDatabase:
             return decode_rows(reply["rows"])
         kind = getattr(errors, reply["error"], errors.StatementError)
         is_unknown = kind is errors.UnknownReferenceError
-        raise (errors.StatementError if is_unknown else kind)(reply["message"])
+        error = (errors.StatementError if is_unknown else kind)(reply["message"])
+        if isinstance(error, errors.RefusedStatementError):
+            error.statement = statement
+        raise error
 
     def note_not_run(self, statement: str, reason: str) -> None:
         """Record a statement that the guard allowed and a person rejected."""
@@ -351,18 +354,19 @@ class GuardedDatabase:
         """Check a statement, ask for approval, and run the statement."""
         verdict = self._judged(statement)
         if not verdict.allowed:
-            raise verdict.error()
+            raise verdict.error(statement)
         approve = self.audit.approve if self.audit is not None else None
         if approve is not None and not approve(statement, verdict, self.name):
-            raise errors.RefusedStatementError(
-                "The statement was not run, because it was not approved."
-            )
+            raise GuardVerdict(False, "it was not approved").error(statement)
         try:
             rows = self._ran(statement, verdict, limits)
+        except errors.RefusedStatementError as error:  # the database refuses it
+            error.statement = statement
+            raise
         except errors.StatementError as error:
             cause = None if self._is_rewritten else error
             raise self._explained(error, statement, verdict) from cause
-        return _with_own_names(rows, statement, verdict.statement) if self._is_rewritten else rows
+        return self._with_own_names(rows, statement, verdict) if self._is_rewritten else rows
 
     def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits) -> Rows:  # noqa: ARG002
         """Run an allowed statement. The schema answers DESCRIBE, SHOW and similar statements."""
@@ -374,6 +378,20 @@ class GuardedDatabase:
         return self._session.run(verdict.statement, limits)
 
     # Messages
+
+    def _with_own_names(self, rows: Rows, statement: str, verdict: GuardVerdict) -> Rows:
+        """Return rows with column names that reveal nothing about the policy.
+
+        The names of visible columns, as in the result of ``SELECT *``, do not change.
+        """
+        known = self.policy.column_words
+        columns = tuple(
+            f"column_{number}"
+            if name.casefold() not in known and _has_inserted(name, statement, verdict.statement)
+            else name
+            for number, name in enumerate(rows.columns, start=1)
+        )
+        return replace(rows, columns=columns)
 
     def _explained(
         self, error: errors.StatementError, statement: str, verdict: GuardVerdict
@@ -391,15 +409,6 @@ class GuardedDatabase:
             schema = self._schema_for_hints()
             return unknown_name(problem, name, schema, statement)
         return advise(problem, self.dialect)
-
-
-def _with_own_names(rows: Rows, statement: str, text: str) -> Rows:
-    """Return rows with column names that reveal nothing about the policy."""
-    columns = tuple(
-        f"column_{number}" if _has_inserted(name, statement, text) else name
-        for number, name in enumerate(rows.columns, start=1)
-    )
-    return replace(rows, columns=columns)
 
 
 def _has_inserted(message: str, statement: str, text: str) -> bool:

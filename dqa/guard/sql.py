@@ -39,7 +39,7 @@ _INSTEAD = {
 }
 _CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
-_ROW_COLUMNS = frozenset({"ctid", "tableoid", "xmin", "*"})
+_SYSTEM_COLUMNS = frozenset({"ctid", "tableoid", "cmin", "cmax", "xmin", "xmax"})
 """The system columns of every PostgreSQL table."""
 _OPTION = (
     r"(?:(?:analy[sz]e|verbose|costs|settings|generic_plan|buffers|summary|timing|memory|wal)"
@@ -331,7 +331,13 @@ class _Rules:
     def check_dots(self) -> None:
         """Refuse ``x.f`` if PostgreSQL could call f(x), or MariaDB could use a sequence."""
         sources, functions, own = self._names()
+        hidden = frozenset[str]()
+        if self.dialect == "postgres" and self.policy.restricts:
+            # They count the transactions and the objects of the whole server.
+            hidden = _SYSTEM_COLUMNS - self.policy.column_words
         for node in self.parsed.nodes:
+            if isinstance(node, exp.Column) and node.name.casefold() in hidden:
+                raise Refusal(f"the system column {node.name} is hidden by the policy")
             if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
                 if not _is_type(node):
                     self._check_attribute(node.expression.name)
@@ -377,7 +383,8 @@ class _Rules:
         return sources, functions, own
 
     def _check_attribute(self, name: str) -> None:
-        columns = _ROW_COLUMNS | self.known["columns of functions"] | self.policy.column_words
+        columns = {"*"} | self.known["columns of functions"] | self.policy.column_words
+        columns |= frozenset() if self.policy.restricts else _SYSTEM_COLUMNS
         if self.policy.schema is None or name.casefold() not in columns:
             hint = closest(name, columns, schema=self.policy.schema)
             raise Refusal(f".{name} is not a known column, and could call a function.{hint}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,47 @@ def test_a_place_that_cannot_be_written_to_is_found_before_anything_is_read(
     for out in (("eval", "--generate", 1, "--out"), ("data", "generate", "--out")):
         ran = dqa(*out, tmp_path / "new" / "run")
         assert (ran.code, "may not write to" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("location", "code"),
+    [
+        ("missing.db", 2),
+        ("postgresql://me@127.0.0.1:1/x", 1),
+        ("mysql://me@127.0.0.1:1/x", 1),
+        ("bolt://me:x@127.0.0.1:1", 1),
+        ("mysql://me@127.0.0.1:1/x?nonsense=1", 2),
+    ],
+)
+def test_a_failed_connection_has_the_same_exit_code_in_every_command(
+    dqa: Command, location: str, code: int
+) -> None:
+    """2 if the location must change, 1 if the server fails."""
+    commands = {
+        "query": ("query", location, "SELECT 1"),
+        "schema": ("schema", location),
+        "doctor": ("doctor", "--database", location),
+        "list": ("list", "--database", location),
+        "init": ("init", "--database", location),
+    }
+    assert {name: dqa(*words).code for name, words in commands.items()} == dict.fromkeys(
+        commands, code
+    )
+
+
+def test_a_schema_without_a_readable_table_is_an_error(dqa: Command, tmp_path: Path) -> None:
+    """The message names the reason; with a policy, it names nothing hidden."""
+    empty, policy = tmp_path / "empty.db", tmp_path / "policy.json"
+    empty.touch()
+    for arguments in ((), ("--json",)):
+        ran = dqa("schema", empty, *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert "no table that you can read" in ran.err
+    filled = tmp_path / "filled.db"
+    with closing(sqlite3.connect(filled)) as database:
+        database.executescript("CREATE TABLE salary (id INTEGER);")
+    policy.write_text('{"tables": []}', "utf-8")
+    hidden = dqa("schema", filled, "--policy", policy)
+    assert (hidden.code, hidden.out) == (2, "")
+    assert "error: " in hidden.err
+    assert "salary" not in hidden.err

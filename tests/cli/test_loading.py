@@ -76,5 +76,5 @@ def test_a_driver_that_nothing_needs_is_no_fault(
     monkeypatch.setenv("DQA_MYSQL_URL", "mysql://me:x@127.0.0.1:1/x")
     needed = dqa("doctor", "--json")
     found = {entry["database"]: entry for entry in json.loads(needed.out)}
-    assert (needed.code, found["mysql"]["state"]) == (1, "broken")
+    assert (needed.code, found["mysql"]["state"]) == (2, "broken")
     assert 'pip install "decision-qa[mysql]"' in found["mysql"]["problem"]

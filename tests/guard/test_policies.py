@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import dqa
 from dqa.core.errors import RefusedStatementError, UsageError
-from dqa.guard import Policy, check, require
+from dqa.core.journal import Journal, use_journal
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.guard import Audit, Policy, check, require
 
 
 def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
@@ -40,3 +45,57 @@ def test_a_refusal_names_the_alternative() -> None:
         assert reason in check(statement, dialect).reason
     with pytest.raises(RefusedStatementError, match=r"only a query may run.*SELECT"):
         require("DELETE FROM t", "sqlite")
+
+
+def test_a_refusal_contains_the_statement(tmp_path: Path) -> None:
+    """The guard, a person and a replayed decision refuse statements."""
+    with pytest.raises(RefusedStatementError) as refused:
+        require("DELETE FROM t", "sqlite")
+    assert refused.value.statement == "DELETE FROM t"
+    file = tmp_path / "own.db"
+    file.touch()
+    with closing(dqa.open_database(file, audit=Audit(approve=lambda *_: False))) as database:
+        for statement in ("DROP TABLE t", "SELECT 1"):
+            with pytest.raises(RefusedStatementError) as refused:
+                database.query(statement)
+            assert refused.value.statement == statement
+            with use_journal(Journal()), pytest.raises(RefusedStatementError) as refused:
+                database.query(statement)
+            assert refused.value.statement == statement
+
+
+def test_visible_columns_have_their_names(tmp_path: Path) -> None:
+    """Also if the policy writes a masked column into the statement."""
+    file = tmp_path / "own.db"
+    with closing(sqlite3.connect(file)) as own:
+        own.executescript(
+            "CREATE TABLE customer (id INTEGER, customer_email_address TEXT, secret_number TEXT);"
+            "INSERT INTO customer VALUES (1, 'a@b', '7');"
+        )
+    policy = Policy(
+        masks={"customer.customer_email_address": "hidden"},
+        denied_columns=frozenset({"secret_number"}),
+        row_filters={"customer": "id < 9"},
+    )
+    with closing(dqa.open_database(file, policy=policy)) as database:
+        for statement in ("SELECT * FROM customer", "SELECT c.* FROM customer AS c"):
+            found = database.query(statement)
+            assert found.columns == ("id", "customer_email_address")
+            assert found.rows == ((1, "hidden"),)
+
+
+def test_system_columns_are_not_visible_columns() -> None:
+    """They count the transactions and the objects of the whole PostgreSQL server."""
+    columns = (Field("id", "INTEGER"), Field("secret", "TEXT"))
+    schema = DatabaseSchema((TableInfo("t", columns), TableInfo("u", columns)))
+    limited = Policy(denied_columns=frozenset({"u.secret"}), schema=schema)
+    for name in ("xmin", "xmax", "cmin", "cmax", "ctid", "tableoid"):
+        for statement in (
+            f"SELECT {name} FROM t",
+            f"SELECT id FROM t AS x WHERE x.{name}::text <> '1'",
+            f"SELECT (x).{name} FROM t AS x",
+            f"SELECT {name} AS {name} FROM t ORDER BY 1",
+        ):
+            assert not check(statement, "postgres", limited).allowed
+        assert check(f"SELECT {name}, t.id FROM t", "postgres", Policy(schema=schema)).allowed
+    assert check("SELECT id, secret FROM t", "postgres", limited).allowed

@@ -236,9 +236,26 @@ def test_the_command_prints_and_exits_as_documented(folder: Path, firm: Path) ->
         dqa.check_scenario(folder, firm, target={"regoin": "S"})
 
 
-def test_hidden_columns_do_not_exist(folder: Path, firm: Path) -> None:
-    """The doctor does not name them."""
+def test_a_hidden_column_is_an_error_only_if_a_statement_needs_it(folder: Path, firm: Path) -> None:
+    """A decision works without a table or a column that no statement names."""
     policy = dqa.Policy(denied_columns=frozenset({"staff"}))
     found = dqa.check_scenario(folder, firm, policy=policy).findings
-    findings = "\n".join(one.to_text() for one in found)
-    assert "the database has no column of 'branch' 'staff' (it has: id, name, region)" in findings
+    levels = {(one.level, Path(one.file).name) for one in found}
+    assert levels == {
+        ("note", "tables.toml"),
+        ("error", "context.sql"),
+        ("error", "most-staff.sql"),
+    }
+    for file, text in (
+        ("context.sql", "SELECT name FROM branch WHERE name IN ($candidates);\n"),
+        ("heuristics/most-staff.sql", "SELECT name FROM branch WHERE region = $region LIMIT 1;\n"),
+    ):
+        (folder / file).write_text(text, "utf-8")
+    for hidden in (policy, dqa.Policy(tables=frozenset({"branch", "sale"}))):
+        check = dqa.check_scenario(folder, firm, policy=hidden)
+        assert check.is_good, [one.to_text() for one in check.findings]
+    misspelt = dqa.check_scenario(folder, firm, policy=dqa.Policy(tables=frozenset({"branch"})))
+    assert {(one.level, Path(one.file).name) for one in misspelt.findings} >= {
+        ("note", "tables.toml"),
+        ("error", "outcomes.sql"),
+    }

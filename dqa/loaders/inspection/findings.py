@@ -72,14 +72,14 @@ class Findings:
         finding = Finding(level=level, file=file, line=line, problem=text)
         self._found.setdefault((file, line, text), finding)
 
-    def add_error(self, error: ParseError) -> None:
+    def add_error(self, error: ParseError, level: Level = "error") -> None:
         """Add an error of the folder's reader."""
-        self.add("error", str(error.file), error.line, error.problem)
+        self.add(level, str(error.file), error.line, error.problem)
 
-    def add_field(self, path: FieldPath, problem: str) -> None:
-        """Add an error of a field of the document."""
+    def add_field(self, path: FieldPath, problem: str, level: Level = "error") -> None:
+        """Add a problem of a field of the document."""
         if self._document is not None:
-            self.add_error(self._document.wrong(path, problem))
+            self.add_error(self._document.wrong(path, problem), level)
 
 
 def lines_of_file(file: Path) -> list[str]:

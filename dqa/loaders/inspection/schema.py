@@ -9,6 +9,7 @@ from typing import TypeVar
 from dqa.core.database import Database
 from dqa.core.schema import Part
 from dqa.core.situation import ColumnType
+from dqa.guard import DEFAULT, GuardedDatabase, Policy
 from dqa.loaders.inspection.findings import Findings
 from dqa.scenarios.checks import hint
 from dqa.scenarios.column_types import can_hold, column_type
@@ -23,13 +24,18 @@ _Known = TypeVar("_Known")
 
 
 def check_schema(document: ScenarioDocument, database: Database, found: Findings) -> None:
-    """Report which tables, nodes and edges of a scenario are missing in the database."""
-    check, schema = _Check(database, found), database.schema()
+    """Report which tables, nodes and edges of a scenario are missing in the database.
+
+    Parts that the policy of the database hides are no errors: the scenario may not need them.
+    """
+    policy = database.policy if isinstance(database, GuardedDatabase) else DEFAULT
+    check, schema = _Check(database, found, policy), database.schema()
     if database.kind == "relational":
         tables = {info.name: info for info in schema.tables}
         for index, table in enumerate(document.tables):
             path: FieldPath = ("tables", index)
-            info = check.named((*path, "name"), "table", table.name, tables)
+            is_shown = policy.allows_table(table.name)
+            info = check.named((*path, "name"), "table", table.name, tables, is_shown=is_shown)
             for position, column in enumerate(table.columns):
                 check.field((*path, "columns", position), info, column.name, column.type)
         return
@@ -37,7 +43,8 @@ def check_schema(document: ScenarioDocument, database: Database, found: Findings
     nodes = {info.label: info for info in schema.nodes}
     for index, node in enumerate(document.nodes):
         path = ("nodes", index)
-        label = check.named((*path, "label"), "label", node.label, nodes)
+        is_shown = policy.shows_label(node.label)
+        label = check.named((*path, "label"), "label", node.label, nodes, is_shown=is_shown)
         for name, of in node.properties.items():
             check.field((*path, "properties", name), label, name, types.get((node.table, of)))
     for index, edge in enumerate(document.edges):
@@ -53,6 +60,7 @@ class _Check:
 
     database: Database
     found: Findings
+    policy: Policy
 
     def edge(self, path: FieldPath, edge: EdgePart, nodes: Mapping[str, Part]) -> Part | None:
         """Return the relationships that join the labels of an edge.
@@ -61,10 +69,12 @@ class _Check:
         """
         edges = self.database.schema().edges
         types = {info.label: info for info in edges}
-        named = self.named((*path, "label"), "relationship type", edge.label, types)
-        same = {(i.source, i.target): i for i in edges if named and i.label == named.label}
         ends = edge.source[0], edge.target[0]
-        if named is not None and ends not in same and {*nodes}.issuperset(ends):
+        is_shown = self.policy.shows_type(edge.label) and all(map(self.policy.shows_label, ends))
+        what = "relationship type"
+        named = self.named((*path, "label"), what, edge.label, types, is_shown=is_shown)
+        same = {(i.source, i.target): i for i in edges if named and i.label == named.label}
+        if named is not None and is_shown and ends not in same and {*nodes}.issuperset(ends):
             joins = ", ".join(f"(:{source})->(:{target})" for source, target in same)
             wanted = f"(:{ends[0]})->(:{ends[1]})"
             problem = f"in the database, '{edge.label}' connects {joins}, not {wanted}"
@@ -78,9 +88,12 @@ class _Check:
         """
         if part is None:
             return
-        what = "column" if part.kind == "table" else "property"
         fields = {field.name: field for field in part.fields}
-        field = self.named(path, f"{what} of '{part.name}'", name, fields)
+        is_column = part.kind == "table"
+        what = "column" if is_column else "property"
+        shows = self.policy.allows_column if is_column else self.policy.shows_property
+        is_shown = shows(part.name, name)
+        field = self.named(path, f"{what} of '{part.name}'", name, fields, is_shown=is_shown)
         if field is not None and kind is not None and not can_hold(field.type, kind):
             held = column_type(field.type)
             problem = f"'{field.name}' of '{part.name}' is {field.type} in the database, which "
@@ -88,11 +101,11 @@ class _Check:
             self.found.add_field(path, problem)
 
     def named(
-        self, path: FieldPath, what: str, name: str, known: Mapping[str, _Known]
+        self, path: FieldPath, what: str, name: str, known: Mapping[str, _Known], *, is_shown: bool
     ) -> _Known | None:
         """Return the part of the database with a name.
 
-        If there is none, report that and return None.
+        If there is none or the policy hides it, report that and return None.
         """
         dialect = self.database.dialect
         # MySQL ignores the case of columns only.
@@ -101,6 +114,9 @@ class _Check:
         meant = name if name in known else by_case.get(name.lower())
         if meant is not None:
             return known[meant]
+        if not is_shown:
+            self.found.add_field(path, f"the policy hides the {what} '{name}'", "note")
+            return None
         listed = ", ".join([*sorted(known)[:_MOST_NAMED], *(["..."] * (len(known) > _MOST_NAMED))])
         problem = f"the database has no {what} '{name}' (it has: {listed or 'none'})"
         self.found.add_field(path, problem + hint(name, known))

@@ -125,6 +125,8 @@ class MariaDB(Engine):
             "innodb-flush-method": "nosync",
             "innodb-flush-log-at-trx-commit": 2,
             "innodb-doublewrite": 0,
+            "innodb-file-per-table": 0,  # even so, a new file would be synced
+            "debug-no-sync": 1,
         }
         lines = (f"{key}={value}" for key, value in settings.items())
         give_file(site.home / "my.cnf", "\n".join(["[mariadbd]", *lines, ""]))

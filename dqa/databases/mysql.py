@@ -316,12 +316,20 @@ class MysqlNamespaces(ServerNamespaces):
     _creation = _database_creation
 
     def _fill(self, table: str, rows: Table) -> None:
-        """Insert rows as literals, because the driver escapes each value separately."""
+        """Insert rows as literals, because the driver escapes each value separately.
+
+        The engine stores rows in the order of the key. Rows in this order need fewer pages, and the
+        server writes a new page to the disk at once.
+        """
+        values = {name: column.tolist() for name, column in rows.columns.items()}
+        keys = list(zip(*(values[name] for name in rows.schema.key), strict=True))
+        order = sorted(range(len(rows)), key=keys.__getitem__) if keys else range(len(rows))
         columns: list[tuple[Sequence[Any], str]] = [
-            (rows[column.name].tolist(), column.stored) for column in rows.schema.columns
+            ([values[column.name][row] for row in order], column.stored)
+            for column in rows.schema.columns
         ]
         names = [*rows.schema.column_names, ROW_COLUMN]
-        columns.append((range(len(rows)), "integer"))
+        columns.append((order, "integer"))
         for statement in insert_statements(table, names, columns, "mysql"):
             self._run(statement)
 

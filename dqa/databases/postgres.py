@@ -135,8 +135,9 @@ def read_catalogue(cursor: Any, schemas: Sequence[str]) -> Iterable[Relation]:  
         relations[oid] = Relation(schema, name, omitted="" if is_populated else _UNPOPULATED)
         columns[oid] = {}
         partly.extend([] if is_readable else [oid])
-    found = rows_of(cursor, _COLUMNS, list(relations), partly)
-    comments = {(oid, n): text for oid, n, text in rows_of(cursor, _COMMENTS, list(relations))}
+    oids = f"{{{','.join(map(str, relations))}}}"  # the driver takes longer to write a list
+    found = rows_of(cursor, _COLUMNS, oids, partly)
+    comments = {(oid, n): text for oid, n, text in rows_of(cursor, _COMMENTS, oids)}
     wanted = {(kind, modifier) for *_, kind, modifier in found}
     kinds, modifiers = [kind for kind, _ in wanted], [modifier for _, modifier in wanted]
     types = {

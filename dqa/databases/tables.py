@@ -108,8 +108,10 @@ _LITERALS: Mapping[str, Callable[[Any], str]] = {
 
 def _literals(values: Sequence[Any], kind: str, dialect: str) -> list[str]:
     """Return the literals of a column; None and NaN become NULL."""
-    write = _LITERALS.get(kind, lambda text: text_literal(text, dialect))
-    return ["NULL" if value is None or value != value else write(value) for value in values]  # noqa: PLR0124
+    if write := _LITERALS.get(kind):
+        return ["NULL" if value is None or value != value else write(value) for value in values]  # noqa: PLR0124
+    texts = {text: text_literal(text, dialect) for text in {*values} - {None}}
+    return [texts.get(text, "NULL") for text in values]
 
 
 def insert_statements(
@@ -257,6 +259,8 @@ def write_situation(  # noqa: PLR0913
             run(statement)
     for statement in definitions(situation.schema, dialect, namespace):
         run(statement)
+    if dialect == "mysql":  # a definition has just committed
+        run("BEGIN")
     try:
         for name, rows in situation.tables.items():
             if len(rows):

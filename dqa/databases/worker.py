@@ -311,9 +311,9 @@ def _limit_memory() -> None:
 def _answer_requests(connection: Connection, session: Session) -> None:
     does: dict[str, Callable[..., object]] = {
         "run": lambda statement, *limits: session.run(statement, Limits(*limits)),
-        "schema": lambda: (session.read_schema(), session.namespace),
+        "schema": lambda: (_encode(session.read_schema()).decode(), session.namespace),
         "order": lambda table: (session.row_order(table) or b"").hex() or None,
-        "examine": session.examine,
+        "examine": lambda: _encode(session.examine()).decode(),
         "end": session.end_statements,
     }
     is_usable = True

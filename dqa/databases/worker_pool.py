@@ -270,7 +270,7 @@ def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
 
 @cache
 def _validator(kind: type[DatabaseSchema | Examination]) -> Callable[[object], Any]:
-    """Return a function that validates a reply and converts it to a class."""
+    """Return a function that validates a reply in JSON and converts it to a class."""
     from pydantic import TypeAdapter  # most statements do not need it
 
-    return TypeAdapter(kind).validate_python
+    return TypeAdapter(kind).validate_json

@@ -269,7 +269,7 @@ def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
 
 
 @cache
-def _validator(kind: type[DatabaseSchema | Examination]) -> Callable[[object], Any]:
+def _validator(kind: type[DatabaseSchema | Examination]) -> Callable[[str], Any]:
     """Return a function that validates a reply in JSON and converts it to a class."""
     from pydantic import TypeAdapter  # most statements do not need it
 

@@ -54,6 +54,6 @@ def test_free_form_actions_are_carried_out(name: str) -> None:
     assert [r.value for r in run.results] == [0.5]
     assert run.games is not None
     assert run.games.players[0].actions == {"buy[a mug]": 1}
-    assert 'Legal as well: "buy[...]", with words of your own' in prompts[0]
+    assert 'Also legal: "buy[...]", with your own words' in prompts[0]
     if name != "tree-of-thoughts":
         assert '"buy[...]" with your own words instead of the dots' in prompts[1]

@@ -100,7 +100,7 @@ def failing_at(step: str, error: Exception) -> PreparedReplies:
         ("dellma-pairs", "name", 0),
         ("dellma-pairs", "judge", 1),
         ("dellma-pairs", "rank", 2),
-        ("chain-of-thought", "think of how", 1),
+        ("chain-of-thought", "judge how", 1),
         ("chain-of-thought", "decide", 2),
         ("self-consistency", "decide", 0),
     ],

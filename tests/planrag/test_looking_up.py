@@ -48,8 +48,8 @@ def test_text_agents_look_up_by_actions(questions: QuestionSet, long_schema: Dat
         display=TIGHT,
     )
     text = model.requests[0].messages[0].text
-    assert "The schema is too long to be shown whole." in text
-    assert "The action may also be sample_rows. Its input is a table, or of a graph " in text
+    assert "Look up a missing part" in text
+    assert "The action can also be sample_rows. Its input is a table, or of a graph " in text
     assert name in model.requests[1].last
     assert "measure_0" in model.requests[2].last
     assert [one.tool for one in decision.evidence] == ["describe_table", "find_columns"]

@@ -165,9 +165,9 @@ def _draw(rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, deep: bo
     goods = size.goods
     buildings = _buildings(rng, size, tier, steepness=3 if deep else 1)
     plenty = rng.uniform(1.0, 3.0, goods) if deep else rng.uniform(0.3, 1.3, goods)
-    dealings = _dealings(rng, size, tier)
-    supplies, needed = _counts(rng, size, buildings.kind, dealings.shape[1])
-    supply = _supply(rng, dealings, buildings, supplies)
+    goods_of_makers = _goods_of_makers(rng, size, tier)
+    supplies, needed = _counts(rng, size, buildings.kind, goods_of_makers.shape[1])
+    supply = _supply(rng, goods_of_makers, buildings, supplies)
     sold: _Floats = np.bincount(supply.goods, supply.amount, minlength=goods).astype(np.float64)
     return _Economy(
         tier=tier,
@@ -175,7 +175,7 @@ def _draw(rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, deep: bo
         pop_demand=_pop_demand(rng, sold),
         buildings=buildings,
         supply=supply,
-        demand=_demand(rng, dealings, buildings, needed, sold * plenty),
+        demand=_demand(rng, goods_of_makers, buildings, needed, sold * plenty),
     )
 
 
@@ -209,7 +209,7 @@ def _levels(rng: np.random.Generator, kind: _Ints) -> _Ints:
     return np.where(kind == _FARM, farms, ordinary).astype(np.int64)
 
 
-def _dealings(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Ints:
+def _goods_of_makers(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Ints:
     """Return, for each goods, the goods that its makers can make or need; shape (goods, window).
 
     A row starts with the goods itself and by-products, and ends with inputs. The outputs of a
@@ -238,20 +238,20 @@ def _counts(
 
 
 def _supply(
-    rng: np.random.Generator, dealings: _Ints, buildings: _Buildings, made: _Ints
+    rng: np.random.Generator, goods_of_makers: _Ints, buildings: _Buildings, supplies: _Ints
 ) -> _Flows:
-    building, position = ragged(made)
-    rate = 5.0 * rng.integers(2, 20, len(dealings))  # output of the main goods per level
-    bonus = 1.0 + 0.01 * rng.integers(0, 25, len(made))
+    building, position = ragged(supplies)
+    rate = 5.0 * rng.integers(2, 20, len(goods_of_makers))  # output of the main goods per level
+    bonus = 1.0 + 0.01 * rng.integers(0, 25, len(supplies))
     poor = np.where(buildings.kind == _FARM, 0.05, 1.0)
     amount = (buildings.level * bonus * poor * rate[buildings.main])[building] / (1.0 + position)
-    goods = dealings[buildings.main[building], position]
+    goods = goods_of_makers[buildings.main[building], position]
     return _Flows(goods, building, np.round(amount, 3))
 
 
 def _demand(
     rng: np.random.Generator,
-    dealings: _Ints,
+    goods_of_makers: _Ints,
     buildings: _Buildings,
     needed: _Ints,
     total: _Floats,
@@ -259,10 +259,10 @@ def _demand(
     """Draw the needs. The needs of a goods add up to about its `total`, unless this is 0."""
     building, position = ragged(needed)
     main = buildings.main[building]
-    goods = dealings[main, dealings.shape[1] - 1 - position]
-    rate = 5.0 * rng.integers(1, 9, len(dealings))  # amount of the first input, per level
+    goods = goods_of_makers[main, goods_of_makers.shape[1] - 1 - position]
+    rate = 5.0 * rng.integers(1, 9, len(goods_of_makers))  # amount of the first input, per level
     amount = buildings.level[building] * rate[main] / (1.0 + 0.5 * position)
-    requested = np.bincount(goods, amount, minlength=len(dealings))
+    requested = np.bincount(goods, amount, minlength=len(goods_of_makers))
     balance = total / np.where(requested > 0.0, requested, 1.0)
     scale = np.where(total > 0.0, np.clip(balance, 0.001, 20.0), 1.0)
     return _Flows(goods, building, np.round(np.maximum(amount * scale[goods], 0.01), 3))
@@ -277,9 +277,9 @@ def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -
     level = 1 + rng.integers(0, 40, count)
     new_goods, new_buildings = goods + np.arange(count), buildings + np.arange(count)
 
-    def extended(flows: _Flows, made: _Ints, by: _Ints, rates: _Ints) -> _Flows:
+    def extended(flows: _Flows, added: _Ints, by: _Ints, rates: _Ints) -> _Flows:
         return _Flows(
-            np.append(flows.goods, made),
+            np.append(flows.goods, added),
             np.append(flows.building, by),
             np.append(flows.amount, level[by - buildings] * 5.0 * rates),
         )

@@ -286,7 +286,7 @@ class _Adviser:
         if not found:
             return self._search()
         thing, place = min(found, key=lambda one: (one[1] != known.here, self._key(one[1])))
-        return self._at(place, f"take {thing} from {place}")
+        return self._reach(place, f"take {thing} from {place}")
 
     def _is_raw(self, thing: str) -> bool:
         """Return whether a thing still needs its treatment."""
@@ -299,7 +299,7 @@ class _Adviser:
             return None
         here = self.known.here
         place = here if here in unseen else min(unseen, key=self._key)
-        return self._at(place, f"examine {place}")
+        return self._reach(place, f"examine {place}")
 
     def _treat(self) -> str | None:
         goal, known = self.goal, self.known
@@ -316,11 +316,11 @@ class _Adviser:
         if not lamps:
             return self._search()
         lamp, place = lamps[0]
-        return self._at(place, f"use {lamp}")
+        return self._reach(place, f"use {lamp}")
 
     def _place(self) -> str | None:
         target = self._target()
-        return target and self._at(target, f"put {self.known.held} in/on {target}")
+        return target and self._reach(target, f"put {self.known.held} in/on {target}")
 
     def _put_away(self) -> str | None:
         """Return the command that puts down the held thing at the current location."""
@@ -342,7 +342,7 @@ class _Adviser:
             return known.here
         return min(places, key=lambda one: (one in known.closed, self._key(one)), default=None)
 
-    def _at(self, place: str, command: str) -> str:
+    def _reach(self, place: str, command: str) -> str:
         """Return the command if the player is at the open receptacle.
 
         Otherwise return the command that goes to the receptacle or opens it.

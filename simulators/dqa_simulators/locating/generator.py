@@ -134,7 +134,7 @@ def build_locating(
         homes=homes,
         development=development,
         country=country,
-        place=position,
+        node=position,
         merchant=merchant,
         base=_base_power(rng, size, development),
     )
@@ -157,7 +157,7 @@ class _World:
     homes: _Ints  # (c,) position of each country's home
     development: _Floats  # (c,)
     country: _Ints  # (r,)
-    place: _Ints  # (r,) position of the node
+    node: _Ints  # (r,) position of the node
     merchant: _Flags  # (r,)
     base: _Floats  # (r,)
 
@@ -209,14 +209,14 @@ class _Upstream:
         self._first = np.cumsum(self._degree) - self._degree
         self._hops = hops
 
-    def walk(self, rng: np.random.Generator, places: _Ints) -> _Ints:
+    def walk(self, rng: np.random.Generator, nodes: _Ints) -> _Ints:
         """Walk `hops` routes upstream from each node. Stop at nodes without incoming routes."""
         for _ in range(self._hops):
-            degree = self._degree[places]
-            picked = self._first[places] + (rng.random(len(places)) * degree).astype(np.int64)
+            degree = self._degree[nodes]
+            picked = self._first[nodes] + (rng.random(len(nodes)) * degree).astype(np.int64)
             picked = np.minimum(picked, len(self._feeders) - 1)
-            places = np.where(degree > 0, self._feeders[picked], places)
-        return places
+            nodes = np.where(degree > 0, self._feeders[picked], nodes)
+        return nodes
 
 
 def _presences(
@@ -293,7 +293,7 @@ def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _W
         "homes": added,
         "development": np.round(3.0 + heavy_tailed(rng, count, 20.0, 1.0), 3),
         "country": np.append(countries + np.arange(count), visitors),
-        "place": np.append(added, np.repeat(added, guests)),
+        "node": np.append(added, np.repeat(added, guests)),
         "merchant": np.zeros(rows, dtype=np.bool_),
         "base": np.round(5.0 + heavy_tailed(rng, rows, 10.0, 0.8), 3),
     }
@@ -317,7 +317,7 @@ def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_
     rank = np.empty(nodes, dtype=np.int64)
     rank[order] = np.arange(nodes)
     routes = np.argsort(rank[world.sources], kind="stable")
-    presences = np.argsort(rank[world.place], kind="stable")
+    presences = np.argsort(rank[world.node], kind="stable")
     columns: dict[str, dict[str, NDArray[Any]]] = {
         "country": {
             "country_name": country_names,
@@ -338,9 +338,9 @@ def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_
             "flow": np.zeros(len(routes)),
         },
         "node_country": {
-            "trade_node": node_names[world.place[presences]],
+            "trade_node": node_names[world.node[presences]],
             "country_name": country_names[world.country[presences]],
-            "is_home": (world.homes[world.country] == world.place)[presences],
+            "is_home": (world.homes[world.country] == world.node)[presences],
             "has_merchant": world.merchant[presences],
             "base_trading_power": world.base[presences],
             "calculated_trading_power": np.zeros(len(presences)),

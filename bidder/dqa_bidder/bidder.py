@@ -40,9 +40,9 @@ Hidden = dict[str, dict[str, str]]
 """The inferred states, by player and name."""
 
 _MOST_ESTIMATED = 20
-"""If a question outside of games has more actions, the model estimates only the best ones."""
+"""If a question outside of games has more actions than this, the model estimates the best ones."""
 _MOST_LISTED = 10
-"""If another player has more actions, the model estimates only the most likely ones."""
+"""If another player has more actions than this, the model estimates the most likely ones."""
 
 
 def shown(  # noqa: PLR0913
@@ -371,5 +371,5 @@ def _require_look_ahead(question: Question, decider: str) -> None:
     if world in plugins.names("world") and not plugins.world(world).foreseen:
         raise UsageError(
             f"The decider '{decider}' looks ahead, but the world '{world}' shows the result of an "
-            "action only after the action: choose direct, cot, reflexion or tree-of-thoughts."
+            "action only after the action. Choose direct, cot, reflexion or tree-of-thoughts."
         )

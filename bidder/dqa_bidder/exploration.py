@@ -42,7 +42,7 @@ class ExploredTree(Finding):
     asked
         The number of requests.
     unasked, unusable
-        The number of states for which a limit prevented a request, and the number of states without
+        The number of states without a request, because of a limit, and the number of states without
         a usable reply.
     scale
         The payoffs that correspond to the rewards 0 and 1.

@@ -125,7 +125,7 @@ class _Numbers(Reply):
         missing: list[Candidate] = []
         if unknown.most is None:
             missing = [action for action in unknown.actions if action not in found]
-            problems += [f"'{action}' has none" for action in missing]
+            problems += [f"'{action}' has no number" for action in missing]
         elif len(found) < unknown.most:
             problems.append(f"{len(found)} of {unknown.most} actions have a number")
         elif not outside:

@@ -24,9 +24,9 @@ _HISTORY = {
     "outcomes": "SELECT player, payoff FROM outcomes{where} ORDER BY player",
     "hidden": "SELECT player, name, value FROM hidden{where} ORDER BY player, name",
 }
-"""The statement that reads each table of a history."""
+"""For each table of a history, the statement that reads it."""
 _SHOWN_BY_POSITION = frozenset({"events", "hidden"})
-"""The tables whose content the description of the position contains."""
+"""The history tables that a prompt already shows in the description of the position."""
 _DECIDER = "the decision maker"
 _MOST = 2_000
 """The maximum number of actions in a prompt."""
@@ -70,7 +70,7 @@ class Task:
 
     @property
     def mover(self) -> str:
-        """The player who decides."""
+        """The name of the deciding player."""
         return (self.position and self.position.mover) or _DECIDER
 
     @property

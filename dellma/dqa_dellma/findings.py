@@ -76,7 +76,7 @@ class NamedFactors(Finding):
     unusable
         The number of entries without a name or values, or with a repeated name.
     unplaced
-        The number of factors for which the model did not name the affected actions. They are
+        The number of factors whose affected actions the model did not name. Such a factor is
         assumed to affect all actions.
     """
 

@@ -67,8 +67,8 @@ def expert_trajectories(
             world = factory.make(factory.settings() if settings is None else settings, history)
             if len(world.players) != 1:
                 raise UsageError(
-                    f"'{factory.name}' has {len(world.players)} players, and trajectories need a "
-                    "world of one player."
+                    f"The world '{factory.name}' has {len(world.players)} players. Trajectories "
+                    "need a world for one player."
                 )
             return tuple(_play(world, expert, seed, history) for seed in seeds)
 

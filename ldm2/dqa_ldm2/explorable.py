@@ -21,7 +21,7 @@ class Explored:
     reward: float | None = None
 
     def ended(self, action: Candidate, reward: float, observation: str = "") -> Explored:
-        """Return the final state, to which an action leads from this state."""
+        """Return the final state after `action`. The goal ends with this action."""
         here = self.situation
         steps = (*here.steps, Step(here.observation, str(action)))
         return Explored(replace(here, steps=steps, observation=observation, actions=()), reward)

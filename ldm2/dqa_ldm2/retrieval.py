@@ -17,7 +17,7 @@ from dqa_ldm2.situation import Situation
 from dqa_ldm2.steps import Kind, find_type, warn
 
 _SEARCHED: Final = 10
-"""The number of tuples to search for each whole example."""
+"""The number of tuples to retrieve for each example; several can be from the same process."""
 
 
 def open_filled(location: str | Memory) -> Memory:

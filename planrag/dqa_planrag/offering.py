@@ -11,7 +11,7 @@ from dqa.deciders.candidates import Choices
 
 _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
-"""If there are more candidates, or more characters in their names, only examples are shown."""
+"""A description with more candidates or more characters than this shows only examples."""
 _EXAMPLES, _FEW = 20, 5
 """The number of examples; `_FEW` if a statement lists all candidates."""
 _NARROW = (

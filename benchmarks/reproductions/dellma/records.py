@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from dqa.core.records import Record
 
 Share: TypeAlias = float
-"""In percent."""
+"""A share in percent."""
 
 
 class _Counted(Record):

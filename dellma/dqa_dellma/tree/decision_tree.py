@@ -165,7 +165,8 @@ class DecisionTree(Record):
         utilities = _last(trace, "utilities", Utilities)
         only = _last(trace, "only_action", OnlyAction)
         problem = f": {trace.error}" if trace.error else "."
-        chosen, why = None, f"No action was chosen. The run ended as {trace.ending.value}{problem}"
+        ended = f"the run ended early ({trace.ending.value}){problem}"
+        chosen, why = None, f"No action was chosen, because {ended}"
         if utilities is not None:
             chosen, why = utilities.chosen, utilities.why
         elif only is not None:

@@ -1,8 +1,8 @@
 """The processor time of commands that do little work, compared with an empty Python process.
 
-Run ``python -m benchmarks.startup``. Each command runs five times in a new process; the shortest
-time counts, without the time of a database's worker. The exit code is 1 if a command exceeds its
-limit.
+Run ``python -m benchmarks.startup``. Each command runs five times in a new process. The shortest
+time is printed; it does not include the worker process of a database. The exit code is 1 if a
+command exceeds its limit.
 """
 
 from __future__ import annotations

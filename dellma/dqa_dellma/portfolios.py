@@ -1,10 +1,10 @@
 """Find the best combination of actions under a budget (an addition to the paper).
 
 A portfolio contains an amount of every action. Its utility in a state is the sum of the actions'
-utilities in this state, weighted by the amounts. The best portfolio has the largest CVaR over the
-sampled states (Rockafellar and Uryasev), so the actions must share their states. The mean is the
-CVaR over all states. The problem is a linear programme, or an integer programme if amounts are
-multiples of a unit.
+utilities in this state, weighted by the amounts. Therefore all actions must have the same sampled
+states. The best portfolio has the largest CVaR over these states (Rockafellar and Uryasev), or the
+largest mean, which is the CVaR over all states. The problem is a linear programme, or an integer
+programme if amounts are multiples of a unit.
 """
 
 from __future__ import annotations

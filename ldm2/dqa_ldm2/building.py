@@ -55,7 +55,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     batch
         B, the number of trajectories per batch memory. None takes the preset's number, or 50.
     preset
-        The paper's settings for one of its worlds.
+        The name of a preset in `dqa_ldm2.settings`, such as the paper's settings for WebShop.
     use
         The model; None uses a scripted model.
     settings

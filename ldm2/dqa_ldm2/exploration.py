@@ -75,7 +75,7 @@ class Exploration:
     asking
         Asks the model.
     preset
-        The paper's settings for one of its worlds.
+        The name of a preset in `dqa_ldm2.settings`, such as the paper's settings for WebShop.
 
     Attributes
     ----------

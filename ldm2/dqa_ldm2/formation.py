@@ -89,7 +89,7 @@ class Indexer:
     use
         The model.
     preset
-        The paper's settings for one of its worlds. They define whether subgoals are judged before
+        The name of a preset in `dqa_ldm2.settings`. It defines whether subgoals are judged before
         each step, and what the prompts show (Table 6).
 
     Attributes

@@ -115,7 +115,7 @@ class Refinement:
     own
         The bounds of the exploration.
     preset
-        The paper's settings for one of its worlds.
+        The name of a preset in `dqa_ldm2.settings`, such as the paper's settings for WebShop.
     """
 
     memory: Memory

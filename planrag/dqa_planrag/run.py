@@ -63,7 +63,7 @@ class Run:
 def in_turns(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
     """Return a conversation in which user and model alternate, as some providers require.
 
-    A user's message is appended to a user's message or tool result before it.
+    If a user's message follows another user's message or a tool result, the two are joined.
     """
     turns: list[BaseMessage] = []
     for message in messages:

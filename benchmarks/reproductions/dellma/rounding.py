@@ -58,7 +58,7 @@ def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArr
     count
         Number of items, n.
     alpha
-        Regularisation: the smallest rate of every transition.
+        Regularisation: a rate that is added to every transition.
 
     Returns
     -------

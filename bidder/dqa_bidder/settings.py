@@ -70,10 +70,9 @@ class BidderSettings(TaskSettings):
     )
     returns: Aggregation = Field(
         default="expected",
-        description="expected: the expected payoff of an action over the likely replies; padded "
-        "and collected: the paper's sum of rewards, in which a trajectory that ends before T "
-        "repeats its last reward (padded) or has only its own rewards (collected); none: no "
-        "exploration and no returns",
+        description="how returns are calculated: by the expected payoff over the likely replies "
+        "(expected); by the paper's sum of rewards, repeating the last reward of a trajectory that "
+        "ends before T (padded) or not (collected); or not at all, without exploration (none)",
     )
     replies: int = Field(
         default=2,

@@ -182,7 +182,10 @@ class BestProcess(_Numbered):
 
 
 class KeyStep(_Numbered):
-    """The key step of the better process (equation 10). The validation context is its length."""
+    """The key step of the better process (equation 10).
+
+    The validation context is the number of steps of this process.
+    """
 
     model_config = ConfigDict(title="key step")
 

@@ -66,8 +66,9 @@ class Ldm2Settings(MemorySettings):
     )
     exact: bool = Field(
         default=False,
-        description="whether the paper's prompts are used (Table 6): the goal is divided anew "
-        "before each action, from all steps; the first step is summarised; no rewards are shown",
+        description="whether prompts are exactly as in the paper (Table 6): the model divides the "
+        "goal into subgoals again before each action, also summarises the first step, and sees no "
+        "rewards",
     )
 
 

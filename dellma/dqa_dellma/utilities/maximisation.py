@@ -254,11 +254,11 @@ def weigh_by_attitude(
 def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floats, Floats]:
     """Estimate how certain the actions' values are.
 
-    Utilities have no unit, so only differences between actions count: the mean over all actions is
-    fixed. The largest of several uncertain values is too large on average (the winner's curse), so
-    errors are widened by the ratio of their size to the size of the differences. In generated
-    worlds, choices are right about as often as these probabilities predict. At least nine of ten
-    intervals contain the true value (docs/dellma.md).
+    Utilities have no unit, so only differences between actions matter. Therefore the mean over all
+    actions is fixed. The largest of several uncertain values is too large on average (the winner's
+    curse), so errors are widened by the ratio of their size to the size of the differences. In
+    generated worlds, choices are right about as often as these probabilities predict. At least nine
+    of ten intervals contain the true value (docs/dellma.md).
 
     Parameters
     ----------

@@ -126,8 +126,8 @@ class DeciderFactory:
     scenarios
         The names of the scenarios that the decider can decide; () for all.
     default_for
-        The uses for which the decider is the default: for evaluations, for single questions, or as
-        the reference that identifies questions with a single retrieval.
+        The uses for which the decider is the default: evaluations, single questions, or the
+        reference that shows which questions need only one retrieval.
     """
 
     name: str
@@ -286,7 +286,7 @@ def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[Set
 def read_settings(
     model: type[_Model], values: Mapping[str, Any], names: Mapping[str, str], decider: str
 ) -> _Model:
-    """Create settings from values by field. Other fields have their defaults.
+    """Create settings from values by field. Missing fields get their defaults.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ MOST_COMPARED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The candidates.
+    """The candidates of a question, and the statement that lists them.
 
     Attributes
     ----------

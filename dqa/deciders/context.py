@@ -216,7 +216,7 @@ def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
 _NEARLY_ALL = 0.9
 """The minimum share of actions in a column that lists actions."""
 _HALF = 0.5
-"""The actions in other columns are used if they exceed this share of the cells."""
+"""If some column lists actions, actions that exceed this share of other columns are used, too."""
 _FEWEST = 2
 """The minimum number of different actions in a column that lists actions."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")

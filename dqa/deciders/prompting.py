@@ -40,7 +40,7 @@ def _template(package: str, name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # A name from data or from a model must not begin a line, which could be a heading or an item.
+    # A name from data or a model must not begin a line, because it could look like a heading.
     environment.filters["line"] = lambda value: on_one_line(value) or '""'
     environment.filters["quoted"] = _quote
     environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)

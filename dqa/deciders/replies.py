@@ -29,7 +29,7 @@ _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
 def read_object(text: str, *names: str) -> Mapping[str, Any]:
-    """Return the JSON object in a reply. Other text around it is ignored.
+    """Return the JSON object in a reply. Text around the object is ignored.
 
     If there are several objects, return the last one with a field in `names`. Earlier objects are
     drafts or examples.
@@ -243,7 +243,7 @@ class Choice(Reply):
 
     @classmethod
     def of(cls, action: Candidate, why: str = "", said: str = "") -> Self:
-        """Return a choice without a reply, for example of an action that a method calculated."""
+        """Create a choice that does not come from a reply, for example from a calculation."""
         return cls(action=action, reasoning=why, said=said or str(action))
 
 

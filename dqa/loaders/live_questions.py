@@ -33,7 +33,7 @@ then narrow them down by queries."""
 
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
-    """Return a scenario's question about a database. The database lists candidates and values.
+    """Return a scenario's question. The candidates and values come from a database.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 
 MANIFEST = "manifest.json"
-"""The file of a generated folder that lists its files."""
+"""The file that lists the files of a generated folder."""
 
 _LEFT_OUT = "the question is left out"
 
@@ -181,7 +181,7 @@ class _Reading:
         return QuestionSet.of(name, self.labelled, self.situations, tuple(self.defects))
 
     def _add(self, layout: ScenarioLayout, entry: Mapping[str, Any], database: Path) -> str:
-        """Add the question of an entry; return its problem, or ""."""
+        """Add the question of an entry. Return the problem of the entry; empty if there is none."""
         situation = self._situation(database, layout.scenario.schema)
         number = str(entry["question_num"])
         for key, table, column in layout.references:

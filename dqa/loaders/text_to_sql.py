@@ -71,7 +71,7 @@ class _Entry(BaseModel):
 
 
 class _Layout(NamedTuple):
-    """The locations of a form's questions and databases.
+    """A folder layout of a benchmark: the locations of questions and databases.
 
     Attributes
     ----------
@@ -99,16 +99,16 @@ class _Layout(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextToSqlReader:
-    """Reads folders of one form; see `dqa.loaders.reading.QuestionReader`.
+    """Reads folders of one benchmark; see `dqa.loaders.reading.QuestionReader`.
 
     Attributes
     ----------
     name
-        The form in messages.
+        The name of the benchmark in messages.
     layouts
         The possible layouts. The first layout whose questions exist is read.
     extra_files
-        Files that identify the form without its databases.
+        Files that identify the benchmark if the folder lacks the databases.
     """
 
     name: str
@@ -376,7 +376,7 @@ def _decoded(content: bytes) -> str:
 
 
 class _Spider2Gold:
-    """Reads the right answers of Spider 2 lite: result tables, otherwise a statement."""
+    """Reads the right answers of Spider 2 lite: result tables, or a statement if there are none."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._gold = folder, folder / _SPIDER2_GOLD

@@ -102,7 +102,7 @@ class ModelReply:
         return Usage(sent, received, 1, cached, min(reasoning, received))
 
     def check(self) -> None:
-        """Raise `UnparsableReplyError` if the reply was cut off, withheld or only reasoning."""
+        """Raise `UnparsableReplyError` if the reply was cut off or withheld, or lacks an answer."""
         reason, refusal = _reason(self.reply), self.reply.additional_kwargs.get("refusal")
         calls = self.reply.tool_calls or self.reply.invalid_tool_calls
         only_thinks = not self.text and not calls and bool(self.thought or self.reasoning)
@@ -193,7 +193,7 @@ def _reason(reply: AIMessage) -> str:
 
 
 def split_thinking(text: str) -> tuple[str | None, str]:
-    """Return the ``<think>`` part of a text (None without such a part), and the other text."""
+    """Return the ``<think>`` part of a text (None without such a part), and the rest."""
     thoughts, rest = _THOUGHT.findall(text), _THOUGHT.sub("", text)
     opened = _OPEN_THOUGHT.match(rest)
     if opened is not None:

@@ -71,7 +71,7 @@ class Scenario:
     schema
         Tables and graph mapping.
     rules
-        The business rules in our own words.
+        The business rules, as text.
     template
         The question, as a template whose placeholders are the keys of its target.
     answer_form
@@ -137,7 +137,7 @@ class Scenario:
     def question(
         self, situation: Situation, question_id: str, target: Mapping[str, str]
     ) -> Question:
-        """Return a question of this scenario in our own words."""
+        """Return a question of this scenario about a situation."""
         candidates = self.candidates(situation, target)
         return self.question_with(situation.name, question_id, target, candidates)
 
@@ -148,7 +148,7 @@ class Scenario:
         target: Mapping[str, str],
         candidates: tuple[Candidate, ...],
     ) -> Question:
-        """Return a question in our own words with known candidates.
+        """Return a question of this scenario with known candidates.
 
         Raises
         ------

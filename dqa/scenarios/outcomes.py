@@ -107,7 +107,7 @@ class ScenarioOutcomes:
         wanted |= {candidate: candidate for candidate in candidates}
         for name, value in rows.rows:
             cell = cell_of(name)
-            # A number may be listed as text.
+            # The query may return a number for a candidate that is a text.
             candidate = wanted[cell] if cell in wanted else wanted.get(str(cell))
             if candidate is None:
                 continue

@@ -78,7 +78,7 @@ def assert_ending(decision: Decided, expected: Ending | str) -> None:
 
 
 def assert_reads(decision: Decided, *names: str) -> None:
-    """Fail if the statements that ran lack one of these names of tables, columns or labels.
+    """Fail if a name (of a table, a column or a label) occurs in no statement that ran.
 
     Names are compared as whole words without regard to case. Quoted texts are ignored.
     """

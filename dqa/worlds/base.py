@@ -136,7 +136,7 @@ def count_players(factory: WorldFactory) -> int:
 
 
 class PolicyDecider(Decider):
-    """A decider that uses a program.
+    """A decider that lets a program choose.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ class GeneratedReader:
             )
         wanted = tuple(name for name in manifest.counts if name in (scenarios or ())) or None
         found = read_release(folder, form=form, scenarios=wanted)
-        # In version 1, names of rule sets had other meanings. None means the simulator's first one.
+        # In version 1, rule sets had other meanings. None selects the simulator's first rule set.
         is_current = manifest.generator_version > 1
         return replace(
             found, rule_set=next(iter(manifest.label_rules), None) if is_current else None
@@ -218,7 +218,7 @@ def _digest(path: Path, folder: Path) -> str:
 
 
 def _counts(question_set: QuestionSet) -> dict[str, Counts]:
-    """Return the numbers of questions and of databases, and the mean rows of a database."""
+    """Return the numbers of questions and of databases, and the mean number of rows."""
     situations: dict[str, list[str]] = {}
     for question in question_set.questions:
         situations.setdefault(question.scenario, []).append(question.situation)

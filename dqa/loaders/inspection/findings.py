@@ -1,4 +1,4 @@
-"""The problems of a scenario's folder, with their files, and the lines of statements."""
+"""The problems of a scenario's folder, each with its file and, if known, its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guess the measure, the goal and the names of rows from words, and find marked guesses."""
+"""Guess the goal, the measure and the columns with names of rows; find guesses in files."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ _BY_NAME = (
     ({"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}, FaultKind.TIMEOUT),
     ({"APIConnectionError", "ConnectionError", "TransportError"}, FaultKind.CONNECTION),
     ({"IncompleteRead"}, FaultKind.CONNECTION),
-    ({"APIError"}, FaultKind.SERVER),  # of OpenAI's package, for an error event in a stream
+    ({"APIError"}, FaultKind.SERVER),  # OpenAI's error for an event of a stream
 )
 _MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
 _DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")

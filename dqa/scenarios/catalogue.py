@@ -144,7 +144,7 @@ def folder_or_name(name: str) -> str:
 
 
 def scenario_name(name: str) -> str:
-    """Return the name of a scenario, given its name or its folder. A folder is registered.
+    """Return the name of a scenario, given its name or its folder. A new folder is registered.
 
     Raises
     ------

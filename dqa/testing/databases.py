@@ -29,7 +29,7 @@ class DatabaseCreator(ExitStack):
     folder
         The folder in which relative paths begin.
     fixture
-        Function that returns a fixture by name. Thus, a server starts only if a test needs it.
+        Function that returns a fixture by name. A server starts only when a test needs it.
     """
 
     def __init__(self, engine: str, folder: Path, fixture: Callable[[str], Any]) -> None:

@@ -29,9 +29,9 @@ from dqa.models.tool_model import ToolModel
 
 @runtime_checkable
 class Responder(Protocol):
-    """Writes the replies of scripted models in conversations of one method, without a state.
+    """Writes the replies of scripted models in the conversations of one method. It is stateless.
 
-    The package of the method registers a responder as an entry point of ``dqa.scripted``.
+    The package of the method registers the responder as an entry point of ``dqa.scripted``.
     """
 
     def answers(self, messages: Sequence[BaseMessage]) -> bool:

@@ -131,7 +131,7 @@ class MariaDB(Engine):
         lines = (f"{key}={value}" for key, value in settings.items())
         give_file(site.home / "my.cnf", "\n".join(["[mariadbd]", *lines, ""]))
         for folder in ("data", "tmp"):
-            give(_made(site.home / folder), 0o700)
+            give(_make_folder(site.home / folder), 0o700)
         options = ["--auth-root-authentication-method=socket", "--skip-test-db"]
         command = [self.required("mariadb-install-db"), self._defaults(site), *options]
         site.run(command, "creating MariaDB's system tables")
@@ -246,7 +246,7 @@ class Neo4j(Engine):
             install(["maven"], "Maven")
         # Download into a temporary folder, and rename it when complete.
         with tempfile.TemporaryDirectory(dir=target.parent, prefix="dqa-neo4j-") as scratch:
-            jars = _made(Path(scratch) / "jars")
+            jars = _make_folder(Path(scratch) / "jars")
             jars.chmod(0o755)
             goal = [f"{_MAVEN_PLUGIN}:copy-dependencies", f"-DoutputDirectory={jars}"]
             options = ["--batch-mode", "--quiet", "--no-transfer-progress"]
@@ -262,7 +262,7 @@ class Neo4j(Engine):
     def create(self, site: Site) -> None:
         """Create the folders, the settings and the password."""
         for name in ("conf", "data", "import", "logs"):
-            give(_made(site.home / name), 0o700)
+            give(_make_folder(site.home / name), 0o700)
         address = f"127.0.0.1:{site.port}"
         settings = {
             "server.default_listen_address": "127.0.0.1",
@@ -356,7 +356,7 @@ def prepare(names: list[str]) -> None:
             ENGINES[name].prepare()
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder
 

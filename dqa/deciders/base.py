@@ -353,7 +353,7 @@ class ByScenario(Decider):
         self._make = make
         self.usual = make({})  # refuses invalid settings before the first question
         self.name, self.answer_forms = self.usual.name, self.usual.answer_forms
-        self._made = {frozenset[tuple[str, str]](): self.usual}
+        self._deciders = {frozenset[tuple[str, str]](): self.usual}
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; see `dqa.core.decider.Decider`."""
@@ -369,6 +369,6 @@ class ByScenario(Decider):
         if scenario is None:
             return self.usual
         settings = frozenset(scenario.settings.items())
-        if settings not in self._made:
-            self._made.setdefault(settings, self._make(scenario.settings))
-        return self._made[settings]
+        if settings not in self._deciders:
+            self._deciders.setdefault(settings, self._make(scenario.settings))
+        return self._deciders[settings]

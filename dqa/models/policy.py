@@ -80,7 +80,7 @@ class Limiter:
         tokens_per_minute: float | None = None,
         clock: Clock = CLOCK,
     ) -> None:
-        self._places = nullcontext() if concurrency is None else threading.Semaphore(concurrency)
+        self._slots = nullcontext() if concurrency is None else threading.Semaphore(concurrency)
         self._requests, self._tokens = _Rate(requests_per_minute), _Rate(tokens_per_minute)
         self._clock = clock
         self._lock = threading.Lock()
@@ -96,7 +96,7 @@ class Limiter:
         tokens
             The estimated tokens of the call.
         """
-        with self._places:
+        with self._slots:
             with self._lock:
                 now = self._clock.monotonic()
                 start = max(self._requests.take(1.0, now), self._tokens.take(tokens, now))

@@ -298,7 +298,7 @@ class EventsPart(Part):
     """Hidden properties of the opponent."""
 
     @model_validator(mode="after")
-    def _is_asked_for(self) -> Self:
+    def _has_statement(self) -> Self:
         if self.sql is None and self.cypher is None:
             raise ValueError(
                 "the statement that reads the events is missing: write sql = ... or cypher = ..."

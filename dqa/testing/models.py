@@ -49,7 +49,7 @@ class ModelScripter:
     """Creates chat models with scripted replies (fixture ``dqa_scripted``)."""
 
     def __init__(self) -> None:
-        self._made: list[PreparedReplies] = []
+        self._models: list[PreparedReplies] = []
 
     def __call__(
         self,
@@ -72,13 +72,13 @@ class ModelScripter:
             Whether the test fails if replies are left over.
         """
         model = PreparedReplies(replies, name=name)
-        self._made += [model] if all_used else []
+        self._models += [model] if all_used else []
         return model
 
     def check_all_used(self) -> None:
         """Fail if replies are left over."""
         __tracebackhide__ = True
-        for model in self._made:
+        for model in self._models:
             if model.unused:
                 last = "reply was" if model.unused == 1 else f"{model.unused} replies were"
                 pytest.fail(

@@ -91,11 +91,11 @@ class SimulatedGenerator:
         size: Size = replace(cast("Any", self.size), **draw.size)
         series = _Series(self, scenario, draw.seed, draw.difficulty)
         situation, _ = series.world(draw.database, draw.first, size, draw.attempt)
-        asked = [
+        questions = [
             LabelledQuestion(scenario.question(situation, "", target), Truth((answer,)))
             for target, answer in zip(draw.targets, draw.answers, strict=True)
         ]
-        return Drawn(situation, asked, draw)
+        return Drawn(situation, questions, draw)
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return the rule sets under which the answers about a world are right."""

@@ -167,7 +167,7 @@ class ScriptedReplies:
         """Return the reply of a script to a step."""
         del tools
         step: Any = messages[0]
-        given = self.replies[step.purpose](
+        reply = self.replies[step.purpose](
             {**step.values, "prompt": step.text, "script": script, "seed": seed}
         )
-        return AIMessage(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
+        return AIMessage(reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False))

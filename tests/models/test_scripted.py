@@ -54,7 +54,7 @@ def test_a_broken_responder_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> N
     figures = EntryPoint("awry", "no_such_package:PUBLICATION", "dqa.publications")
     monkeypatch.setitem(plugins._registered("publication"), "awry", figures)
     assert plugins.analyse() == plugins.analyse("planrag")
-    with pytest.raises(UsageError, match="The paper 'bidder' has no analysis"):
+    with pytest.raises(UsageError, match="'bidder' contains no analysis"):
         plugins.analyse("bidder")
     broken = EntryPoint("awry", "no_such_package:RESPONDER", "dqa.scripted")
     known = plugins._registered("scripted")

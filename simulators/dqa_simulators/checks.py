@@ -27,7 +27,7 @@ def _cell(situation: Situation, table: str, column: str, row: int) -> str:
 
 
 def chosen_rules(rules: str | None, known: Sequence[str]) -> str:
-    """Return `rules` if it is given, otherwise the first rule set of `known`.
+    """Return `rules`, or the first of the `known` rule sets if `rules` is None.
 
     Raise `UnknownNameError` if `known` lacks the name.
     """

@@ -216,7 +216,7 @@ class Company:
     SHORTFALL: Final = 1.5
 
     def price(self, levels: Integers) -> Floats:
-        """Return the price of each item at the given levels, rounded to cents."""
+        """Return the price of each item at its price level, rounded to cents."""
         return np.asarray(np.round(self.reference * LEVELS[levels], 2))
 
 

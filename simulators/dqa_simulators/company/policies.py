@@ -200,7 +200,7 @@ def order_target(  # noqa: PLR0913, PLR0917
 
 
 def order_up_to(reading: Reading, item: int, target: Floats, usable: float) -> Integers:
-    """Return the units to order by site, given the share of usable units."""
+    """Return the units to order by site. `usable` is the share of usable units."""
     held = reading.stock[item] + reading.coming[item]
     return round_order(np.maximum(0, target - held) / usable)
 

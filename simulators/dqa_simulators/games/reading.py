@@ -84,8 +84,8 @@ def replay(
     position
         The initial position.
     deal
-        Returns the position after a deal, given the text of the cards. Only used by games with
-        events of chance.
+        Returns the position after a deal, from a position and the text of the cards. Only games
+        with events of chance need it.
 
     Raises
     ------

@@ -82,7 +82,7 @@ class TextWorld:
         self._libraries.append(environment.library)
 
     def name(self, identities: Iterable[str]) -> dict[str, str]:
-        """Return the alfworld name of each thing, given its name in PDDL."""
+        """Return the alfworld name of each PDDL name."""
         infos = {one.lower(): self._named(one.lower(), "") for one in identities}
         demangler = self._demangler(game_infos=infos)
         return {one: str(demangler.demangle_alfred_name(one)).strip() for one in infos}

@@ -38,8 +38,8 @@ A cycle of flows, an unknown or repeated name, and a negative or missing number 
 
 Order of summation: powers are summed in the order of `node_country`, arrivals at a node in the
 order of `flow` (`dqa_simulators.locating.flows`). A different row order changes outcomes of
-``paper`` only by rounding errors. It can change the answer only if the outcomes of two candidates
-differ by no more than rounding errors.
+``paper`` only by rounding errors. It can change the answer only if two candidates have outcomes
+that are equal except for rounding errors.
 """
 
 from __future__ import annotations

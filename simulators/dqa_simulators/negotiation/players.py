@@ -99,7 +99,7 @@ def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
 
 
 def state_with(known: NegotiationPosition, values: Split) -> Any:  # noqa: ANN401  (pyspiel.State)
-    """Return the OpenSpiel state of a position, given values of the opponent."""
+    """Return the OpenSpiel state of a position with these values of the opponent."""
     both = (known.own_values, values)
     if known.viewer != known.seats[0]:
         both = both[::-1]

@@ -132,7 +132,7 @@ class TablePolicy(Policy):
 
 
 class GreedyPolicy(Policy):
-    """Chooses the action to which the network of its seat gives the highest value."""
+    """Chooses the action with the highest value. Each seat has a network that estimates values."""
 
     def __init__(self, weights: Weights) -> None:
         self._networks = [_Network(weights, f"{seat} ") for seat in (0, 1)]

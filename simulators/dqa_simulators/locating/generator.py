@@ -93,7 +93,8 @@ def build_locating(
 
     Nodes are ordered from upstream to downstream. Routes only lead downstream, so the graph is
     acyclic. Some nodes are hubs with many incoming routes. The last nodes are end nodes. Each
-    country has power at its home and at other nodes. About half of these are upstream of its home. Some countries have a merchant away from home.
+    country has power at its home and at other nodes. About half of these are upstream of its home.
+    Some countries have a merchant away from home.
 
     Parameters
     ----------

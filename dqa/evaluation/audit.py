@@ -239,7 +239,7 @@ def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
         return f"Under {name} the label is best."
     if official in outcomes.ties:
         count = len(outcomes.ties)
-        return f"Under {name} the label is one of {count} best candidates, like {outcomes.answer}."
+        return f"Under {name} {count} candidates are best, such as the label and {outcomes.answer}."
     best = f"Under {name} {outcomes.answer} is best; the label ranks {outcomes.rank(official)}"
     share = outcomes.relative_regret(official)
     if share is None or not isfinite(share):

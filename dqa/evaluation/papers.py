@@ -90,12 +90,15 @@ class TableFacts(Record):
     title
         Title of the table in dqa.
     measure
-        For questions: ``accuracy`` by kind of database, ``mean_accuracy`` over both kinds, or a
-        measure of the paper's analysis (`dqa.evaluation.findings.FindingTable`). For games by
-        opponent: ``payoff``, ``rational`` or ``agreements``. The columns of ``agreements`` are
-        ``score`` (of games with an agreement), ``agreed`` (the share of these games) and ``pareto
-        optimal`` (the share of Pareto optimal agreements). For worlds of one player: ``episodes``,
-        with the columns ``score`` and ``success`` by kind of task.
+        The measure of the figures:
+
+        - about questions: ``accuracy`` by kind of database, ``mean_accuracy`` over both kinds, or a
+          measure of the paper's analysis (`dqa.evaluation.findings.FindingTable`);
+        - about games by opponent: ``payoff``, ``rational``, or ``agreements`` with the columns
+          ``score`` (of games with an agreement), ``agreed`` (the share of games with an agreement)
+          and ``pareto optimal`` (the share of Pareto optimal agreements);
+        - about worlds of one player: ``episodes`` with the columns ``score`` and ``success`` by
+          kind of task.
     world
         World of the games; None for a table about questions.
     reference

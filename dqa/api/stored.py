@@ -196,7 +196,8 @@ def _read_questions(run: Run, folder: Path | str | None) -> QuestionSet:
         field = "file" if isinstance(source, OwnQuestions) else "folder"
         if field not in type(source).model_fields:
             raise UsageError(
-                f"The questions of {run.where} do not come from a folder, but from {source.source}."
+                f"The questions of {run.where} come from {source.source}, not from a folder. Leave "
+                "out the folder of questions (--questions)."
             )
         source = source.changed(**{field: Path(folder)})
     found = source.read()

@@ -1,7 +1,7 @@
 """Prepare a run of questions: look up names, connect models, read the questions, list the tasks.
 
-Embedded databases are given by name, and servers by URL or by name. If a server is given by name,
-its URL comes from the environment, such as ``DQA_MYSQL_URL`` for ``mysql``.
+A spec contains the names of embedded databases, and the URLs or names of servers. The URL of a
+named server comes from the environment, such as ``DQA_MYSQL_URL`` for ``mysql``.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class DatabaseLocation:
 
 
 def parse_database(database: str) -> tuple[str, str | None]:
-    """Return the name of a database's backend, and its location if one is given.
+    """Return the name of a database's backend, and its location if `database` contains one.
 
     Parameters
     ----------

@@ -187,7 +187,7 @@ class Result(Record, use_attribute_docstrings=True):
     tags: tuple[str, ...] = ()
     """The tags of the question."""
     match: MatchRule | None = None
-    """The rule by which rows were compared; null unless the answer is a statement."""
+    """The rule for comparing rows; null unless the answer is a statement."""
     ended_by: str | None = None
     """The limit that ended the decision early, such as 'budget: 3 statements'."""
     content: str | None = None

@@ -127,7 +127,7 @@ class Assessment:
         See `Outcomes`; None without outcomes. The baseline of recorded outcomes is 0. So if larger
         outcomes are better, ``value / best_value`` is DeLLMa's normalised utility (appendix B).
     match
-        The rule by which rows were compared, if the answer is a statement.
+        The rule for comparing rows, if the answer is a statement.
     problem
         Why the answer or the gold statement has no rows to compare.
     official_metrics

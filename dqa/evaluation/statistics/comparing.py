@@ -27,7 +27,7 @@ from dqa.evaluation.statistics.pairs import Difference, SignTest, holm, paired_d
 from dqa.evaluation.statistics.summaries import Tally, estimates, grouped, tally
 
 Asked: TypeAlias = tuple[str, str]
-"""A question and its database, by which contestants are paired. Epochs are averaged first, because
+"""A question and its database. Contestants are paired by both. Epochs are averaged first, because
 the third epoch of one contestant is unrelated to the third epoch of another."""
 
 

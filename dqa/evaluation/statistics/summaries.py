@@ -89,7 +89,7 @@ class Summary(Record):
     mean_tokens, mean_steps
         Means over all judged decisions.
     match
-        The rule by which rows were compared, if statements are the answers.
+        The rule for comparing rows, if the answers are statements.
     official_metrics
         Means of `Result.official_metrics` over the judged questions, by name.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
@@ -15,6 +16,12 @@ _MOST_LABELS, _MOST_NAMES = 30, 10
 BROKEN = "views of missing tables"
 VIEW = "view"
 _HIDDEN = "a table of an earlier schema has the same name"
+
+
+@lru_cache(10_000)
+def _field(name: str, kind: str, comment: str) -> Field:
+    """Return a column. Databases with many tables have many equal columns."""
+    return Field(name, kind, (), comment)
 
 
 @dataclass(slots=True)
@@ -52,7 +59,7 @@ class Relation:
             self.links.append((name, self.schema, other, target))
             comment = ""
         if name != ROW_COLUMN:
-            self.fields[name] = Field(name, kind, (), comment or "")
+            self.fields[name] = _field(name, kind, comment or "")
 
     def has(self, name: str) -> bool:
         """Return whether a column with this name, in upper or lower case, can be read."""

@@ -45,7 +45,7 @@ _RELATIONS = """
 SELECT c.oid, n.nspname, c.relname, c.relispopulated, has_table_privilege(c.oid, 'SELECT')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
-    AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
+    AND has_any_column_privilege(c.oid, 'SELECT')
 """
 _UNPOPULATED = "materialized views without data: REFRESH MATERIALIZED VIEW fills them"
 _COLUMNS = """
@@ -138,7 +138,7 @@ def read_catalogue(cursor: Any, schemas: Sequence[str]) -> Iterable[Relation]:  
     oids = f"{{{','.join(map(str, relations))}}}"  # the driver takes longer to write a list
     found = rows_of(cursor, _COLUMNS, oids, partly)
     comments = {(oid, n): text for oid, n, text in rows_of(cursor, _COMMENTS, oids)}
-    wanted = {(kind, modifier) for *_, kind, modifier in found}
+    wanted = {row[3:] for row in found}
     kinds, modifiers = [kind for kind, _ in wanted], [modifier for _, modifier in wanted]
     types = {
         (kind, modifier): _spelled(*spelled)

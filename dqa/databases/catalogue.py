@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
-from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
+from dqa.core.schema import DatabaseSchema, Field, TableInfo, column_of, quoted
 from dqa.core.text import counted
 from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE
 
@@ -16,12 +15,6 @@ _MOST_LABELS, _MOST_NAMES = 30, 10
 BROKEN = "views of missing tables"
 VIEW = "view"
 _HIDDEN = "a table of an earlier schema has the same name"
-
-
-@lru_cache(10_000)
-def _field(name: str, kind: str, comment: str) -> Field:
-    """Return a column. Databases with many tables have many equal columns."""
-    return Field(name, kind, (), comment)
 
 
 @dataclass(slots=True)
@@ -59,7 +52,7 @@ class Relation:
             self.links.append((name, self.schema, other, target))
             comment = ""
         if name != ROW_COLUMN:
-            self.fields[name] = _field(name, kind, comment or "")
+            self.fields[name] = column_of(name, kind, comment or "")
 
     def has(self, name: str) -> bool:
         """Return whether a column with this name, in upper or lower case, can be read."""

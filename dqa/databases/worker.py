@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import partial
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -28,6 +28,7 @@ import orjson
 from dqa.core import errors
 from dqa.core.database import Limits, Rows
 from dqa.core.interpreters import describe_exit, name_signal, start_process
+from dqa.core.schema import rows_of
 from dqa.core.session import Session
 from dqa.databases.errors import out_of_memory
 from dqa.databases.opening import Opening
@@ -309,11 +310,15 @@ def _limit_memory() -> None:
 
 
 def _answer_requests(connection: Connection, session: Session) -> None:
+    def read_schema() -> tuple[object, ...]:
+        schema = session.read_schema()
+        return rows_of(schema.tables), replace(schema, tables=()), session.namespace
+
     does: dict[str, Callable[..., object]] = {
         "run": lambda statement, *limits: session.run(statement, Limits(*limits)),
-        "schema": lambda: (_encode(session.read_schema()).decode(), session.namespace),
+        "schema": read_schema,
         "order": lambda table: (session.row_order(table) or b"").hex() or None,
-        "examine": lambda: _encode(session.examine()).decode(),
+        "examine": session.examine,
         "end": session.end_statements,
     }
     is_usable = True

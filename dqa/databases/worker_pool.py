@@ -20,7 +20,7 @@ from weakref import finalize
 
 from dqa.core.database import Limits, Rows, decode_rows, timed_out
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
-from dqa.core.schema import DatabaseSchema
+from dqa.core.schema import DatabaseSchema, TableRow, tables_of
 from dqa.core.session import Examination, Session, Source
 from dqa.databases.opening import OpenedFiles, Opening
 from dqa.databases.worker import STARTING, Worker, WorkerBugError
@@ -120,9 +120,9 @@ class IsolatedSession(Session):
 
     def read_schema(self) -> DatabaseSchema:
         """Read the whole schema in a worker."""
-        found, self.namespace = self._request("schema")
-        schema: DatabaseSchema = _validator(DatabaseSchema)(found)
-        return schema
+        rows, rest, self.namespace = self._request("schema")
+        schema: DatabaseSchema = _validator(DatabaseSchema)(rest)
+        return replace(schema, tables=tables_of(_validator(list[TableRow])(rows)))
 
     def row_order(self, table: str) -> bytes | None:
         """Return the stored order of a table's rows."""
@@ -269,8 +269,8 @@ def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
 
 
 @cache
-def _validator(kind: type[DatabaseSchema | Examination]) -> Callable[[str], Any]:
-    """Return a function that validates a reply in JSON and converts it to a class."""
+def _validator(kind: Any) -> Callable[[object], Any]:  # noqa: ANN401  (any type)
+    """Return a function that validates a reply and converts it to a class."""
     from pydantic import TypeAdapter  # most statements do not need it
 
-    return TypeAdapter(kind).validate_json
+    return TypeAdapter(kind).validate_python

@@ -125,7 +125,7 @@ class MariaDB(Engine):
             "innodb-flush-method": "nosync",
             "innodb-flush-log-at-trx-commit": 2,
             "innodb-doublewrite": 0,
-            "innodb-file-per-table": 0,  # even so, a new file would be synced
+            "innodb-file-per-table": 0,  # each new file would be synced, despite nosync
             "debug-no-sync": 1,
         }
         lines = (f"{key}={value}" for key, value in settings.items())

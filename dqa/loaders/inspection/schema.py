@@ -26,7 +26,7 @@ _Known = TypeVar("_Known")
 def check_schema(document: ScenarioDocument, database: Database, found: Findings) -> None:
     """Report which tables, nodes and edges of a scenario are missing in the database.
 
-    Parts that the policy of the database hides are no errors: the scenario may not need them.
+    A part that the policy of the database hides is not an error: the scenario may not need it.
     """
     policy = database.policy if isinstance(database, GuardedDatabase) else DEFAULT
     check, schema = _Check(database, found, policy), database.schema()

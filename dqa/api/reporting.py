@@ -210,7 +210,7 @@ def export_run(
 
 
 def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat:
-    """Return the format with a name. Raise `UsageError` if it is unknown or has no formulas."""
+    """Return the format with a name. Raise `UsageError` if it, or an option for it, is wrong."""
     known = get_args(ExportFormat)
     if name not in known:
         raise UsageError(

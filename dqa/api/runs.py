@@ -42,7 +42,7 @@ from dqa.report.counts import RunCounts, count_decisions
 from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
 from dqa.report.spending import Spending, spending
-from dqa.report.tables import Evaluation
+from dqa.report.tables import Evaluation, crash_lines
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
@@ -280,10 +280,11 @@ class Run:
         return f"{text} All other results are stored; '{how}'{more} resumes the run."
 
     def report(self) -> str:
-        """Return the tables, and the lines below the tables, as text."""
+        """Return the tables, the lines below the tables, and the errors of bugs, as text."""
         figures = self.figures()
         shown = [f"{table.title}\n{table.to_text()}".rstrip("\n") for table in figures.tables()]
-        return "\n".join([*shown, *figures.lines()])
+        bugs = crash_lines(self.crashed, self.location, repeated=self.is_repeated)
+        return "\n".join([*shown, *figures.lines(), *(f"crashed: {line}" for line in bugs)])
 
     def figures(self) -> Evaluation:
         """Return the summary statistics of the run."""

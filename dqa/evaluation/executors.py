@@ -94,7 +94,7 @@ class Executor:
     lanes
         The workers.
     batch
-        Maximum number of decisions in a batch. All decisions of a batch are of one group.
+        Maximum number of decisions in a batch.
     is_local
         Whether decisions are made in this process. Watchers then see events immediately.
 
@@ -124,8 +124,8 @@ class Executor:
         used
             The usage of the whole run so far.
         """
-        group = tasks[0].group
-        chosen = next((free for free in self._free if free[1] == group), self._free[0])
+        first, last = tasks[0].group, tasks[-1].group
+        chosen = next((free for free in self._free if free[1] == first), self._free[0])
         self._free.remove(chosen)
         lane, context, future = chosen[0], copy_context(), Future[Batch]()
 
@@ -136,7 +136,7 @@ class Executor:
                 self._free.append((lane, None))
                 future.set_exception(error)
             else:
-                self._free.append((lane, group))
+                self._free.append((lane, last))
                 future.set_result(batch)
 
         threading.Thread(target=make, name="dqa-worker", daemon=True).start()
@@ -297,7 +297,7 @@ class RemoteWorker:
         self._threads = ThreadPoolExecutor(options.workers, "dqa-worker")
 
     def decide(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
-        """Make and judge some decisions of one group.
+        """Make and judge some decisions at the same time.
 
         Parameters
         ----------

@@ -15,11 +15,12 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple
 from functools import partial
-from math import isfinite
+from itertools import chain, islice
+from math import ceil, isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
@@ -137,6 +138,7 @@ class RunStore:
         self._worker = _name_worker()
         self._tasks: dict[DecisionKey, Task] = {}
         self._remaining: dict[DecisionKey, Task] = {}
+        self._remaining_of: dict[Group, dict[DecisionKey, Task]] = {}
         self._positions: dict[DecisionKey, int] = {}
         self._adding = threading.Lock()
         self._stopped = threading.Event()
@@ -223,7 +225,7 @@ class RunStore:
         Parameters
         ----------
         most
-            Maximum number of tasks in a batch. All tasks of a batch are of one group.
+            Maximum number of tasks in a batch.
         groups
             For each free worker, the group whose database it has opened, or None.
 
@@ -245,10 +247,11 @@ class RunStore:
         claims = select(*key_of(CLAIMS), CLAIMS.c.worker).where(here)
         worker_of = {DecisionKey(*key): name for *key, name in connection.execute(claims)}
         busy = {*worker_of}
-        for key in [key for key in busy & self._remaining.keys() if worker_of[key] == self._worker]:
-            # This claim was committed, but the connection broke before the reply.
-            connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
-            busy.remove(key)
+        for key, name in worker_of.items():
+            if name == self._worker and key in self._remaining:
+                # This claim was committed, but the connection broke before the reply.
+                connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
+                busy.remove(key)
         while batches := self._choose(busy, most, groups):
             claimed = [task for batch in batches for task in batch]
             stored = self._stored(connection, claimed)
@@ -262,34 +265,53 @@ class RunStore:
     def _choose(
         self, busy: set[DecisionKey], most: int, groups: Sequence[Group | None]
     ) -> list[list[Task]]:
-        """Return the next batches. A worker first gets tasks of the group that it has opened."""
-        free: dict[Group, list[Task]] = {}
-        for key, task in self._remaining.items():
-            if key not in busy:
-                free.setdefault(task.group, []).append(task)
+        """Return the next batches, about equally large if few tasks remain.
+
+        A batch contains tasks of the worker's own group, then of groups that no worker has opened.
+        The time depends on the number of busy tasks, not on the number of remaining tasks.
+        """
+        most = min(most, ceil(len(self._remaining) / max(len(groups), 1)))
         working = {self._tasks[key].group for key in busy if key in self._tasks}
-        batches = []
-        for own in sorted(groups, key=lambda group: group not in free):
-            unopened = (group for group in free if group not in working)
-            group = own if own in free else next(unopened, next(iter(free), None))
-            if group is None:
-                break
-            batches.append(free[group][:most])
-            working.add(group)
-            free[group] = free[group][most:]
-            if not free[group]:
-                del free[group]
+        taken, batches = set(busy), []
+        for own in sorted(groups, key=lambda group: group not in self._remaining_of):
+            batch: list[Task] = []
+            while len(batch) < most and (found := self._next_tasks(own, working, taken)):
+                batch += islice(found, most - len(batch))
+                taken |= {task.key for task in batch}
+                working.add(batch[-1].group)
+            if batch:
+                batches.append(batch)
         return batches
+
+    def _next_tasks(
+        self, own: Group | None, working: set[Group], taken: set[DecisionKey]
+    ) -> Iterator[Task] | None:
+        """Return the free tasks of the best group for a worker; None if no task is free."""
+        unopened = (group for group in self._remaining_of if group not in working)
+        for group in chain([own], unopened, self._remaining_of):
+            remaining = self._remaining_of.get(group, {}) if group is not None else {}
+            free = (task for key, task in remaining.items() if key not in taken)
+            first = next(free, None)
+            if first is not None:
+                return chain([first], free)
+        return None
 
     def _update_remaining(self) -> None:
         """Set the remaining tasks: all tasks without a stored decision."""
-        self._remaining = dict(self._tasks)
+        self._remaining, self._remaining_of = dict(self._tasks), {}
+        for key, task in self._tasks.items():
+            self._remaining_of.setdefault(task.group, {})[key] = task
         self._drop(self._transact(partial(self._stored, tasks=self._tasks.values())))
 
     def _drop(self, keys: Iterable[DecisionKey]) -> None:
         """Remove tasks from the remaining tasks."""
         for key in keys:
-            self._remaining.pop(key, None)
+            task = self._remaining.pop(key, None)
+            if task is not None:
+                of_group = self._remaining_of[task.group]
+                del of_group[key]
+                if not of_group:
+                    del self._remaining_of[task.group]
 
     def _stored(self, connection: Connection, tasks: Collection[Task]) -> set[DecisionKey]:
         """Return the keys of the tasks whose decisions are stored."""

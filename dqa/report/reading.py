@@ -231,6 +231,10 @@ def _review(event: events.ReviewEvent) -> Passage:
     return _noted(event.step, f"{who} {done} the {event.about}", *lines)
 
 
+_WARNED = re.compile(r"^\(\d+ rows?; (.+)\)\s*\Z", re.MULTILINE)
+"""The end of an observation with a warning of the database; see `Rows.to_text`."""
+
+
 def decision_lines(trace: Trace | Decision) -> Iterator[str]:
     """Describe a decision in a few lines: answer, plans and evidence.
 
@@ -256,6 +260,8 @@ def decision_lines(trace: Trace | Decision) -> Iterator[str]:
         yield indent(evidence.statement.strip(), "  ")
         found = counted(evidence.row_count, "row")
         found += f", shortened by the limit on {evidence.cut}" if evidence.cut else ""
+        if evidence.cut is None and (warned := _WARNED.search(evidence.observation)):
+            found += f"; {warned[1]}"
         if evidence.error is not None:
             found = f"{evidence.error}: {shortened(evidence.observation, _LONGEST)}"
         yield f"    -> {found}"

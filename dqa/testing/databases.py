@@ -100,7 +100,8 @@ class ServerStarter(ExitStack):
             ``mysql``, ``postgres`` or ``neo4j``.
         seed
             SQL or Cypher script, or its file. It runs on the server once per session, without the
-            guard's checks.
+            guard's checks. On your own server, its data remains after the session, so the script
+            must first delete what an earlier session wrote.
 
         Raises
         ------

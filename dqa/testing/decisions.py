@@ -57,9 +57,16 @@ Asker: TypeAlias = Callable[..., Trace]
 def assert_choice(decision: Decided, *expected: Candidate) -> None:
     """Fail if a decision is not one of the expected choices.
 
-    If the question has no candidates, the text of the answer is compared.
+    If the question has no candidates, the text of the answer is compared. An expected choice that
+    is not a candidate is a mistake in the test, and fails it.
     """
     __tracebackhide__ = True
+    asked = decision.asked if isinstance(decision, Trace) else None
+    listed = [] if asked is None else [one.candidate for one in asked.alternatives]
+    if asked is not None and listed and len(listed) == asked.total:
+        for each in expected:
+            if each not in listed:
+                _fail(decision, f"{each!r} is not one of the {len(listed)} candidates.")
     choice = decision.answer.strip() if decision.choice is None else decision.choice
     if choice in (expected if decision.choice is not None else [str(each) for each in expected]):
         return

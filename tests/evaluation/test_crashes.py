@@ -58,6 +58,7 @@ def test_a_bug_of_a_decider_ends_one_decision(
     assert "in answer" in trace.events[0].data["traceback"]
     assert "ZeroDivisionError: *** is no divisor" in trace.events[0].data["traceback"]
     assert trace.error == "ZeroDivisionError: *** is no divisor"
+    assert "one at locating/2 on sqlite: ZeroDivisionError: *** is no divisor" in run.report()
 
 
 def test_only_crashes_in_a_row_stop_a_run(questions: QuestionSet, official: Answer) -> None:

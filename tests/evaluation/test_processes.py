@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,22 @@ class Noting(Decider):
         return True
 
 
+class Meeting(Decider):
+    """Decides only while another decision is made at the same time in the same process."""
+
+    name = "meeting"
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Wait for the other decision, and take the first candidate."""
+        del database
+        _TOGETHER.wait(ENDS)
+        assert question.candidates
+        return Decision(Ending.ANSWERED, choice=question.candidates[0])
+
+
+_TOGETHER = threading.Barrier(2)
+
+
 def decided_by(folder: Path) -> list[list[str]]:
     """Return process and question of every decision that was made."""
     return [path.name.split() for path in sorted(folder.iterdir()) if path.name != "begun"]
@@ -73,6 +90,15 @@ def decided_by(folder: Path) -> list[list[str]]:
 def asked() -> QuestionSet:
     """Give six questions about three databases."""
     return dqa.generate(("locating",), count=6, seed=1, per_database=2)
+
+
+@pytest.mark.slow
+def test_the_threads_of_a_process_decide_questions_about_several_databases() -> None:
+    """Each question has its own database, and each process decides two at the same time."""
+    asked = dqa.generate(("locating",), count=4, seed=1, per_database=1)
+    options = RunOptions(workers=4, processes=2)
+    run = dqa.evaluate(asked, Meeting(), databases="sqlite", options=options)
+    assert {result.outcome for result in run.results} <= {Outcome.CORRECT, Outcome.WRONG}
 
 
 @pytest.mark.slow

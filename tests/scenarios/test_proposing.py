@@ -122,7 +122,7 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
         {"plant": [(1, "small", 1.0), (2, "large", 9.0)]},
     )
     folder = tmp_path / "close"
-    dqa.propose_scenario(file, folder, question="Which plant to close?")
+    dqa.propose_scenario(file, folder, question="Which plant shall end?")
     document = folder / "scenario.toml"
     checked = dqa.check_scenario(folder, file)
     (error,) = [found for found in checked.findings if found.level == "error"]
@@ -302,3 +302,27 @@ def test_a_key_of_several_columns_joins_by_all_of_them(tmp_path: Path) -> None:
     assert decision.asked is not None
     outcomes = {one.candidate: one.outcome for one in decision.asked.alternatives}
     assert outcomes == {"North": 10.0, "South": 20.0, "Nord": 5.0}
+
+
+def test_personal_data_and_the_wrong_goal_are_not_written(tmp_path: Path) -> None:
+    """Columns of people have no examples, and the plant to close is the one with the least."""
+    script = """
+    CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT UNIQUE, contact_email TEXT);
+    CREATE TABLE customer (id INTEGER PRIMARY KEY, first_name TEXT, "birthDate" TEXT);
+    CREATE TABLE sale (plant_id INTEGER REFERENCES plant(id),
+        customer_id INTEGER REFERENCES customer(id), amount REAL);
+    """
+    rows: dict[str, list[tuple[object, ...]]] = {
+        "plant": [(1, "Ulm", "ada@example.org"), (2, "Bonn", "bob@example.org")],
+        "customer": [(1, "Ada", "1815-12-10")],
+        "sale": [(1, 1, 10.0), (2, 1, 20.0)],
+    }
+    database = _database(tmp_path / "plants.db", script, rows)
+    dqa.propose_scenario(database, tmp_path / "own", question="Which plant to close?")
+    tables = (tmp_path / "own" / "tables.toml").read_text("utf-8")
+    assert "Ulm" in tables
+    assert not re.search("example.org|Ada|1815", tables)
+    goal = tomllib.loads((tmp_path / "own" / "scenario.toml").read_text("utf-8"))["outcomes"][
+        "goal"
+    ]
+    assert goal == "minimise"

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import dqa
+from dqa.core.database import Rows
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
+from dqa.evaluation.user_question import UserQuestion
 from dqa.testing import assert_at_most, assert_choice, assert_ending, assert_reads
 from dqa.testing.decisions import make_questions
 from dqa_simulators.locating.generator import LocatingSize
@@ -84,6 +90,23 @@ def test_the_message_goes_on_with_what_happened() -> None:
     with pytest.raises(AssertionError, match="No reply could be read") as raised:
         assert_choice(BROKEN, "north")
     assert "Evidence: 0 statements" in str(raised.value)
+
+
+def test_a_choice_that_is_no_candidate_is_a_mistake_in_the_test(tmp_path: Path) -> None:
+    """Even if the decision equals it; a warning of the database is in the message."""
+    database = tmp_path / "plants.db"
+    with sqlite3.connect(database) as opened:
+        opened.execute("CREATE TABLE plant (name TEXT)")
+    opened.close()
+    asked = UserQuestion(question="Which plant?", candidates=("north", "south"))
+    trace = dqa.ask(database, asked, decider="first", allow_no_evidence=True, record=False)
+    assert_choice(trace, str(trace.choice))
+    with pytest.raises(AssertionError, match="'nowhere' is not one of the 2 candidates"):
+        assert_choice(trace, str(trace.choice), "nowhere")
+    warned = Rows(("n",), (), warning="there is no label Plnat").to_text()
+    read = replace(MADE, evidence=(Evidence("MATCH (p:Plnat) RETURN p.n", warned),))
+    with pytest.raises(AssertionError, match="-> 0 rows; there is no label Plnat"):
+        assert_choice(read, "north")
 
 
 def test_the_same_arguments_give_the_same_question_set() -> None:

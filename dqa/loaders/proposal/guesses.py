@@ -36,6 +36,13 @@ def goal_of(question: str, measure: str) -> str:
     return "maximise" if set(words).isdisjoint(less) else "minimise"
 
 
+def is_personal(name: str) -> bool:
+    """Return whether the name of a column suggests personal data."""
+    words = set(words_in(name))
+    is_name = "name" in words and not words.isdisjoint(_words()["personal_names"])
+    return is_name or not words.isdisjoint(_words()["personal"])
+
+
 def measure_rank(name: str) -> int:
     """Return the rank of a column as the measure of a decision; a lower rank is better."""
     words, measures = words_in(name), _words()["measures"]

@@ -22,6 +22,7 @@ from dqa.core.schema import (
 )
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
+from dqa.loaders.proposal.guesses import is_personal
 from dqa.scenarios.column_types import column_type
 from dqa.scenarios.tables import name_in
 
@@ -296,8 +297,11 @@ def _column(field: Field) -> SurveyedColumn:
 
 
 def _with_samples(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
-    """Return a column with sample values, which determine its type if the type is unknown."""
-    samples = tuple(values[:_SAMPLES])
+    """Return a column with sample values, which determine its type if the type is unknown.
+
+    A column with personal data has no samples.
+    """
+    samples = () if is_personal(column.name) else tuple(values[:_SAMPLES])
     kinds = {type(value) for value in values}
     if column_type(column.described) is not None or not kinds or not kinds <= {int, float}:
         return replace(column, samples=samples)

@@ -121,7 +121,7 @@ class _Maker:
         self._masters: dict[str, _Entity] = {}
 
     def make(self) -> None:
-        """Create all tables: hubs, masters, modules, and copies."""
+        """Create all tables: hubs, master data, the tables of the modules, and copies."""
         for hub in ("org_unit", "app_user", "currency"):
             self._add(hub, [], "", hub.replace("_", " "))
         for thing in _things(VOCABULARY["masters"], refers=True):

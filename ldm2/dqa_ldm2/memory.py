@@ -150,7 +150,7 @@ class Memory:
     def search(
         self, words: str, most: int, excluded: Collection[str] = frozenset()
     ) -> tuple[Remembered, ...]:
-        """Return the tuples of all batches that contain the largest share of some words."""
+        """Search all batches. Return the tuples that contain the largest share of the words."""
         found = self._nearest((None, None, None), words, most, excluded)
         return tuple(one for one in found if one.likeness > 0.0)
 

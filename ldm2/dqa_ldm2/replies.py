@@ -293,7 +293,7 @@ class Recalled(BaseModel):
 
     @classmethod
     def of(cls, one: Remembered) -> Recalled:
-        """Return the record of a tuple for a trace."""
+        """Return the fields of a stored tuple that a trace contains."""
         return cls(**{name: getattr(one, name) for name in cls.model_fields})
 
 

@@ -1,4 +1,4 @@
-"""The factories that the entry points name.
+"""The factories of the agents, for the entry points.
 
 A factory imports the code of an agent when it is called, so that listing deciders stays fast.
 """

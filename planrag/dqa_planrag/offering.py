@@ -44,7 +44,7 @@ def offer_candidates(
 
 
 def _describe_list(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
-    """Return the description without the free form."""
+    """Return the description of the listed candidates, and a warning if it omits some."""
     has_scenario = plugins.scenario_of(question) is not None
     if choices is None or not choices.total or (has_scenario and not choices.is_large):
         return "", None
@@ -82,7 +82,7 @@ def _one_line(candidate: Candidate) -> str:
 
 
 def about_of(question: Question) -> str:
-    """Return all texts of a question. If the schema is too long, they rank its tables."""
+    """Return all texts of a question, by which the tables of a long schema are ranked."""
     texts = [question.text, question.rules, question.candidate_query or ""]
     return "\n".join([*texts, *question.context_queries, *question.target.values()])
 

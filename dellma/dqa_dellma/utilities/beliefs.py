@@ -128,9 +128,9 @@ def bearing_of(
 def describe_state(
     beliefs: Beliefs, state: NDArray[np.int64], bearing: NDArray[np.bool_]
 ) -> dict[str, str]:
-    """Return the values in a state by name of the factor, for the factors in `bearing`.
+    """Return the value of each factor in a state, by name of the factor.
 
-    `state` and `bearing` have the shape (k,). `bearing` is true for the factors to describe.
+    `state` and `bearing` have the shape (k,). Factors whose `bearing` is false are omitted.
     """
     numbered = zip(beliefs.items(), state.tolist(), bearing.tolist(), strict=True)
     return {factor: list(values)[number] for (factor, values), number, bears in numbered if bears}

@@ -185,7 +185,7 @@ def _preload(context: ForkServerContext, modules: set[str]) -> None:
     alive = _reset_fork_server()
     if alive is not None:
         os.close(alive)  # The old server ends after its processes have ended.
-    context.set_forkserver_preload([*sorted(_preloaded), "dqa.core.preloaded"])
+    context.set_forkserver_preload(sorted(_preloaded))
 
 
 def _forget_fork_server() -> None:

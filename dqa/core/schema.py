@@ -76,8 +76,8 @@ def rows_of(tables: Sequence[TableInfo]) -> list[TableRow]:
 def tables_of(rows: Sequence[TableRow]) -> tuple[TableInfo, ...]:
     """Return the tables of rows."""
     return tuple(
-        TableInfo(name, tuple([column_of(*column) for column in columns]), *others)
-        for name, columns, *others in rows
+        TableInfo(name, tuple([column_of(*column) for column in columns]), key, links, comment)
+        for name, columns, key, links, comment in rows
     )
 
 

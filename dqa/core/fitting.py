@@ -70,7 +70,7 @@ class FittedSchema:
 
     @property
     def shortened(self) -> int:
-        """The number of parts described by keys, joins and comments only."""
+        """The number of parts that are shortened to their keys, joins and comments."""
         return sum(1 for part in self.schema.parts if part.omitted)
 
     @property

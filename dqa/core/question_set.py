@@ -115,7 +115,7 @@ class QuestionSet:
         return self.truths.get(question.key, NOTHING_KNOWN)
 
     def has_location(self, question: Question) -> bool:
-        """Return whether `question` is about a user's own database, which is not loaded."""
+        """Return whether `question` is about a user's own database, at a location."""
         return question.situation in self.locations
 
     def has_data_of(self, question: Question) -> bool:

@@ -194,7 +194,7 @@ class FileNamespaces(Namespaces):
         return LoadedSituation(namespace, *self._tag_values(rows)) if rows else OtherContent.FOREIGN
 
     def _tag_values(self, rows: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """Return the values of the tag, from the result of the statement `tag`."""
+        """Return the values of the file's tag, given the rows of the statement `self.tag`."""
         return rows[0]
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:

@@ -62,7 +62,7 @@ class ServerNamespaces(Namespaces):
     errors
         The driver's base class of exceptions, and its class for wrong statements.
     is_atomic
-        Whether a rollback undoes CREATE and DROP. Such engines need CASCADE in DROP SCHEMA.
+        Whether a rollback undoes CREATE and DROP. If so, DROP SCHEMA needs CASCADE.
     no_access, no_right
         Patterns of error messages: the server refuses the login, or the user lacks a right.
     right

@@ -103,8 +103,8 @@ def require_fast_pattern(text: str, searched: float) -> None:
     pattern = _FLAGS.sub("", _ESCAPED_OR_CLASS.sub("x", pattern))
     if re.search("[Qk1-9]", escaped) or _UNSAFE.search(pattern):
         raise Refusal(
-            "the regular expression may not repeat a group, refer to a group, quote a text, look "
-            "ahead, or have flags other than i, m and s; write it more simply"
+            "the regular expression may not contain a repeated group, a reference to a group, "
+            "\\Q...\\E, a lookahead, or flags other than i, m and s; write it more simply"
         )
     pattern, quantifiers = _QUANTIFIER.subn("", pattern)
     choices = pattern.count("?") + pattern.count("|")

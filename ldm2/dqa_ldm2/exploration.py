@@ -111,7 +111,10 @@ class Exploration:
 
     @property
     def best(self) -> Path:
-        """The path with the largest reward; if several, the ground or most confident path."""
+        """The path with the largest reward.
+
+        Of several, the ground path, or else the most confident path.
+        """
         return max(
             self.paths, key=lambda path: (path.state.reward or 0.0, path.is_ground, path.confidence)
         )

@@ -175,5 +175,5 @@ def test_the_preset_shows_whole_states_and_the_reasons_are_stored() -> None:
     default, paper = texts
     assert "Item 1. Action 2. pear\n- Rain: much\n\n" in default
     assert "Item 1. Action 2. pear\n- Rain: much\n- Demand: high\n\n" in paper
-    assert "a list of their own" in default
-    assert "a list of their own" not in paper
+    assert "a list inside this list" in default
+    assert "a list inside this list" not in paper

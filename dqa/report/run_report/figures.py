@@ -73,7 +73,7 @@ class Decided(NamedTuple):
     result
         Its result.
     question
-        The common name of its question in all runs.
+        The name of its question, which is the same in all runs of the report.
     """
 
     run: int

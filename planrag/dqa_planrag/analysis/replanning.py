@@ -124,7 +124,7 @@ def _parts(
 ) -> set[int]:
     """Return the steps in `parts` that are parts of a step in `wholes`.
 
-    Only the steps `allowed` of `wholes` are compared. A whole has at least two parts.
+    Only steps of `wholes` whose index is in `allowed` are compared. A whole has at least two parts.
     """
     found = set[int]()
     for j in allowed:

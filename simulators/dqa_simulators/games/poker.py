@@ -237,7 +237,8 @@ class PokerPosition(Position):
             raise record.fail(f"table 'hidden': {error}") from error
         if len(set(hole)) != len(hole):
             raise record.fail(
-                f"the private cards in table 'hidden' are '{cls.names(hole)}', but must differ."
+                f"the private cards in table 'hidden' are '{cls.names(hole)}': one card occurs "
+                "twice."
             )
         position = cls(record.player, hole, (), begin(cls.rules), seats=record.settings.seats)
         return replay(record, position, lambda one, text: one.dealt(cls._cards(text)))

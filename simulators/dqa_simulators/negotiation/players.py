@@ -80,9 +80,9 @@ def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
     """Return the possible values of the opponent, of shape (values, 3).
 
     With each of these values, the pool has the same total value as with the viewer's values. An
-    opponent who declines a proposal is assumed to ask for at least the value of its part in the
-    declined proposal. If no remaining values satisfy this assumption for a proposal, the proposal
-    is ignored.
+    opponent who declines a proposal is assumed to propose later only what gives it at least as
+    much value. If no remaining values satisfy this assumption for a proposal, the proposal is
+    ignored.
     """
     pool = np.array(known.pool)
     found: NDArray[np.int64] = VALUES[VALUES @ pool == known.total]

@@ -131,12 +131,9 @@ def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> 
         # `isinstance` accepts a class that has the protocol's methods.
         fits = isinstance(loaded, wanted) and (wanted is Callable or not isinstance(loaded, type))
     if not fits:
-        found = loaded if isinstance(loaded, type) else type(loaded)
-        raise PluginError(
-            f"{what}, which has the wrong type: it is {'the class' if found is loaded else 'a'} "
-            f"{found.__name__} but must be {'a subclass' if is_class else 'an object'} of "
-            f"{contract.replace(':', '.')}. Fix or remove the package that contains it."
-        )
+        found = "a class" if isinstance(loaded, type) else f"a {type(loaded).__name__}"
+        needed = f"{'a subclass' if is_class else 'an object'} of {contract.replace(':', '.')}"
+        raise PluginError(f"{what}, which has the wrong type: {found}, not {needed}.")
     return loaded
 
 
@@ -194,9 +191,9 @@ def analyse(paper: str | None = None) -> Analyse:
         The paper has no such function, or no installed package has one.
     """
     listed = _loadable("publication", publication) if paper is None else [publication(paper)]
-    analysis = next((one.analysis for one in listed if one.analysis is not None), None)
-    if analysis is not None:
-        return resolve_name(analysis)  # type: ignore[no-any-return]
+    for found in listed:
+        if found.analysis is not None:
+            return resolve_name(found.analysis)  # type: ignore[no-any-return]
     if paper is not None:
         raise UsageError(f"The package of the paper '{paper}' contains no analysis of runs.")
     raise UsageError("No installed package analyses runs: install the package of a method.")
@@ -251,12 +248,10 @@ def _heuristics() -> dict[str, list[Scenario]]:
 
 _MISSING = {
     "simulator": "The scenario '{0.name}' has no simulator: its outcomes are recorded with "
-    "questions. To calculate the outcomes of its candidates, name their source under [outcomes] of "
-    '{0.folder}/scenario.toml: source = "query" or "python".',
+    "questions. To calculate outcomes, name a source under [outcomes] of {0.folder}/scenario.toml.",
     "generator": "The scenario '{0.name}' has no generator, so its questions come from a release "
-    "or from a file of your own (--questions). To generate them, name an object of "
-    "dqa.scenarios.generation.Generator in {0.folder}/scenario.toml: [generator] "
-    'python = "package.module:OBJECT".',
+    "or from a file of your own (--questions). To generate them, name a generator in "
+    "{0.folder}/scenario.toml.",
 }
 """The messages about a scenario that lacks a part."""
 

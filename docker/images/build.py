@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "local"))
 
 from engines import Neo4j  # noqa: E402 - in the folder next to this one
-from machine import ServerError, install, one_of, program, run  # noqa: E402
+from machine import ServerError, install, program, run  # noqa: E402
 
 VARIABLES = {
     "mariadb": "DQA_MYSQL_IMAGE",
@@ -34,8 +34,11 @@ _LEFT_OUT = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build the images. Return the exit code: 0 for success, 1 for a failure, 2 for wrong usage."""
-    options = _parser().parse_args(arguments)
-    names = options.names or list(VARIABLES)
+    parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="|".join(VARIABLES), help="default: all")
+    names = parser.parse_args(arguments).names or list(VARIABLES)
+    if unknown := set(names) - set(VARIABLES):
+        parser.error(f"unknown image {min(unknown)}")
     try:
         base = make_base()
         for name in names:
@@ -125,13 +128,6 @@ def _docker() -> str:
     if found := program("docker"):
         return found
     raise ServerError("there is no program 'docker'; on Debian or Ubuntu: apt install docker.io")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").split("\n")[0])
-    shown, help_text = "|".join(VARIABLES), "images to build (default: all)"
-    parser.add_argument("names", nargs="*", type=one_of(VARIABLES), metavar=shown, help=help_text)
-    return parser
 
 
 if __name__ == "__main__":

@@ -388,12 +388,11 @@ def _complain(run: Run) -> None:
     BudgetSpentError
         The run ended because its budget was spent.
     """
-    from dqa.report.tables import crash_lines, failures
+    from dqa.report.tables import failures, how_to_report
 
-    for line in failures(run.results):
-        echo(f"failed: {line}", err=True)
-    for line in crash_lines(run.crashed, run.location, repeated=run.is_repeated):
-        echo(f"crashed: {line}", err=True)
+    echo(*failures(run.results), err=True)
+    if run.crashed:
+        echo(how_to_report(run.crashed[0], run.location, repeated=run.is_repeated), err=True)
     further = run.how_to_resume()
     if run.stopped_by is not None:
         raise BudgetSpentError(f"{run.stopped_by} {further}")

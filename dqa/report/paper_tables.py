@@ -5,7 +5,7 @@ from __future__ import annotations
 from dqa.evaluation.findings import FindingShare, FindingTable
 from dqa.evaluation.papers import SCORE, PaperCell, PaperTable, PaperView, Place
 from dqa.report.spending import model_line
-from dqa.report.table import NONE, Table, interval_text, share_text, titled
+from dqa.report.table import NONE, Table, estimate_text, share_text, titled
 
 _COLUMNS = {"relational": "RDB", "graph": "GDB", "4": "4 and more", "total": "Total"}
 _WIDEST = 7
@@ -72,20 +72,17 @@ def _title(table: PaperTable, key: Place) -> str:
 
 def _paper_cell(cell: PaperCell | None, scale: float, digits: str) -> str:
     """Return the paper's figure, and below it the figure of the run with its interval."""
-
-    def text(value: float | None, of: int | None) -> str:
-        figure = NONE if value is None else f"{scale * value:{digits}}"
-        return figure if of is None else f"{figure} (of {of})"
-
     if cell is None:
         return f"{NONE}\n{NONE}"
-    published, ours = text(cell.published, cell.published_of), cell.ours
-    if ours is None or ours.value is None:
-        return f"{published}\n{NONE}"
-    interval = ""
-    if ours.low is not None and ours.high is not None:
-        interval = f"\n[{scale * ours.low:{digits}}, {scale * ours.high:{digits}}]"
-    return f"{published}\n{text(ours.value, ours.of)}{interval}"
+    published = NONE if cell.published is None else f"{scale * cell.published:{digits}}"
+    ours = estimate_text(
+        cell.ours, scale, digits, counts=_of(None if cell.ours is None else cell.ours.of)
+    )
+    return f"{published}{_of(cell.published_of)}\n{ours}"
+
+
+def _of(count: int | None) -> str:
+    return "" if count is None else f" (of {count})"
 
 
 def finding_table(measured: FindingTable) -> Table:
@@ -107,6 +104,4 @@ def finding_table(measured: FindingTable) -> Table:
 
 
 def _share(share: FindingShare | None) -> str:
-    if share is None or share.low is None or share.high is None:
-        return NONE
-    return f"{share_text(share.count, share.of)}\n{interval_text(share.low, share.high)}"
+    return NONE if share is None else share_text(share.count, share.of, share.low, share.high)

@@ -13,8 +13,8 @@ from typing import Any
 
 from dqa.core import events
 from dqa.core.decision import Decision, Ending
-from dqa.core.events import ENDING_KINDS, Event, ToolEvent, ToolUse
-from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
+from dqa.core.events import ENDING_KINDS, Event, ToolEvent
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.plans import PlanStep, read_plan
 from dqa.core.review import reviews_in
 from dqa.core.text import counted, shortened
@@ -90,7 +90,6 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
     """Yield the passages of events. Some events refer to earlier ones."""
     task: list[tuple[str, str]] = []
     plans: list[Sequence[PlanStep]] = []
-    pending: list[ToolUse] = []
     for event in trace:
         match event:
             case events.PromptEvent():
@@ -103,7 +102,6 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
                         yield Passage("prompt", title or "Task", text=text)
                 task = sections
             case events.ReplyEvent():
-                pending = [call for call in event.calls if call.tool in (QUERY, *SIMULATING)]
                 yield from _reply(event)
             case events.PlanEvent():
                 plan = read_plan(event.text)
@@ -113,10 +111,7 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
                 items = tuple(_changes(old, plan.steps))
                 yield Passage("plan", title, event.step, items=items, notes=plan.other_lines)
             case ToolEvent():
-                pending = pending[event.kind != "tool" :]
                 yield called_passage(event.step, event)
-            case events.EndingEvent(kind="infrastructure"):
-                yield from (_unanswered(event.step, call) for call in pending)
             case _:
                 yield from _passages(event)
 
@@ -169,7 +164,6 @@ def called_passage(step: int | None, call: ToolEvent | Evidence) -> Passage:
     table = [] if call.error else _table(call.observation)
     # Skip the first note, the number of rows: the status contains it.
     notes = call.observation.split("\n")[len(table) + 1 :] if table and call.tool != QUERY else []
-    cut = "" if call.cut is None else f", cut by the limit on {call.cut}"
     return Passage(
         "called",
         _TITLES.get(call.tool, call.tool),
@@ -177,7 +171,7 @@ def called_passage(step: int | None, call: ToolEvent | Evidence) -> Passage:
         tone="bad" if call.error else "",
         statement=call.statement,
         translated=call.translated or "",
-        status=call.error or f"{counted(call.row_count, 'row')}{cut}",
+        status=_status(call),
         text="" if table else call.observation,
         columns=table[0] if table else (),
         rows=tuple(table[1:]),
@@ -185,11 +179,9 @@ def called_passage(step: int | None, call: ToolEvent | Evidence) -> Passage:
     )
 
 
-def _unanswered(step: int, call: ToolUse) -> Passage:
-    """Return the passage of a call that failed because of a database."""
-    title, status = _TITLES.get(call.tool, call.tool), "no result: the decision ended here"
-    request = _request(call.input)
-    return Passage("called", title, step, tone="bad", statement=request, status=status)
+def _status(call: ToolEvent | Evidence) -> str:
+    cut = "" if call.cut is None else f", cut by the limit on {call.cut}"
+    return call.error or f"{counted(call.row_count, 'row')}{cut}"
 
 
 def _fault(event: events.FaultEvent) -> Passage:
@@ -247,9 +239,6 @@ def decision_lines(trace: Trace | Decision) -> Iterator[str]:
     ending = f"Ended: {trace.ending} after {counted(trace.steps, 'reply', 'replies')}"
     if trace.ended_by is not None:
         ending += f", stopped by its {trace.ended_by}"
-        ending += (
-            "" if trace.choice is None else "; the choice is the best candidate that was known then"
-        )
     is_raised = trace.ending in {Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.CRASHED}
     yield ending if trace.error is None or is_raised else f"{ending}. {trace.error}"
     for number, plan in enumerate(trace.plans, start=1):
@@ -258,13 +247,10 @@ def decision_lines(trace: Trace | Decision) -> Iterator[str]:
     yield f"Evidence: {counted(len(trace.evidence), 'statement')}"
     for evidence in trace.evidence:
         yield indent(evidence.statement.strip(), "  ")
-        found = counted(evidence.row_count, "row")
-        found += f", shortened by the limit on {evidence.cut}" if evidence.cut else ""
+        more = f": {shortened(evidence.observation, _LONGEST)}" if evidence.error else ""
         if evidence.cut is None and (warned := _WARNED.search(evidence.observation)):
-            found += f"; {warned[1]}"
-        if evidence.error is not None:
-            found = f"{evidence.error}: {shortened(evidence.observation, _LONGEST)}"
-        yield f"    -> {found}"
+            more = more or f"; {warned[1]}"
+        yield f"    -> {_status(evidence)}{more}"
     if isinstance(trace, Decision):
         return
     reviews = [one for one in reviews_in(trace.events) if one.action in _REVIEWED]

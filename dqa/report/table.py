@@ -12,6 +12,7 @@ from dqa.core.text import visible_lines
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
+    from dqa.evaluation.papers import OwnFigure
     from dqa.evaluation.statistics.clusters import Estimate
     from dqa.evaluation.statistics.pairs import Difference
 
@@ -81,12 +82,13 @@ class Table:
         columns: Mapping[str, Callable[[_Item], str]],
     ) -> Self:
         """Return a table with a row for each item, without empty columns."""
-        cells = {column: list(map(show, items.values())) for column, show in columns.items()}
-        shown = {column: found for column, found in cells.items() if {*found} - {NONE}}
-        rows = [
-            [row, *(found[index] for found in shown.values())] for index, row in enumerate(items)
-        ]
-        return cls(title, [name], [*shown], rows)
+        shown = {
+            (row, column): show(item)
+            for column, show in columns.items()
+            for row, item in items.items()
+        }
+        filled = {column: column for (_, column), text in shown.items() if text != NONE}
+        return cls.grid(title, name, shown, filled)
 
     def to_text(self) -> str:
         """Return the table as text without its title. Cells are neither shortened nor wrapped."""
@@ -112,7 +114,19 @@ class Table:
         return table
 
 
-def share_text(right: int, of: int) -> str:
+def share_text(
+    right: int, of: int, low: float | None, high: float | None, between: str = "\n"
+) -> str:
+    """Return a share in percent with its interval: ``66.7 (2/3)``, below it ``[20.8, 93.9]``.
+
+    Without an interval, the result is a dash. `between` is the text before the interval.
+    """
+    if low is None or high is None:
+        return NONE
+    return f"{percent_text(right, of)}{between}{interval_text(low, high)}"
+
+
+def percent_text(right: int, of: int) -> str:
     """Return a share in percent with its counts: ``66.7 (2/3)``."""
     return f"{100 * right / of:.1f} ({right}/{of})"
 
@@ -123,7 +137,7 @@ def interval_text(low: float, high: float) -> str:
 
 
 def estimate_text(
-    found: Estimate | Difference | None,
+    found: Estimate | Difference | OwnFigure | None,
     scale: float = 1.0,
     digits: str = ".2f",
     *,
@@ -143,7 +157,7 @@ def estimate_text(
     counts, between
         Text after the number, and text before the interval.
     """
-    if found is None:
+    if found is None or found.value is None:
         return NONE
     # The format option "z" removes the sign of negative zero.
     sign, form = ("+", digits[1:]) if digits.startswith("+") else ("", digits)

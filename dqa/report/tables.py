@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from dqa.core.records import Record
@@ -28,7 +27,7 @@ from dqa.report.counts import RunCounts
 from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.hints import trace_command
 from dqa.report.spending import Spending, model_line
-from dqa.report.table import NONE, Table, estimate_text, interval_text, share_text, titled
+from dqa.report.table import Table, estimate_text, percent_text, share_text, titled
 
 ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
 MEANS = "Mean accuracy in % over relational and graph databases (the paper's Table 4)"
@@ -82,7 +81,7 @@ def accuracy_tables(
     if _are_statements(summaries):
         return [_match_table(summaries, totals)]
     below = {
-        (BEST, name): share_text(found.right, found.questions)
+        (BEST, name): percent_text(found.right, found.questions)
         for name, found in best_shortcuts(shortcuts).items()
     }
     below |= {(CHANCE, found.scenario): f"{100 * found.share:.1f}" for found in chance}
@@ -109,9 +108,8 @@ def _last_decider_row(found: Iterable[Summary | KindMean]) -> set[int]:
 
 
 def _accuracy(summary: Summary) -> str:
-    if summary.accuracy is None or summary.interval is None:
-        return NONE
-    return f"{share_text(summary.correct, summary.judged)}\n{interval_text(*summary.interval)}"
+    low, high = summary.interval or (None, None)
+    return share_text(summary.correct, summary.judged, low, high)
 
 
 def _are_statements(summaries: Sequence[Summary]) -> bool:
@@ -127,10 +125,8 @@ def _match_table(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> 
     return Table.grid(MATCHES, "Database", cells, titles, {databases})
 
 
-def _matched(found: Summary | Tally, unjudged: str = NONE) -> str:
-    if found.low is None or found.high is None:
-        return unjudged
-    return f"{share_text(found.correct, found.judged)} {interval_text(found.low, found.high)}"
+def _matched(found: Summary | Tally) -> str:
+    return share_text(found.correct, found.judged, found.low, found.high, between=" ")
 
 
 def epoch_tables(found: Sequence[EpochStatistics]) -> list[Table]:
@@ -194,7 +190,7 @@ def scoring_lines(
     for who, found, right, of in scored:
         otherwise = found.with_ties if strict_official else found.by_label
         if otherwise != right:
-            differing.append(f"{who} {share_text(otherwise, of)}")
+            differing.append(f"{who} {percent_text(otherwise, of)}")
     lines = [f"{rule}; {other}: {', '.join(differing) or 'the same figures'}."]
     if best:
         named = ", ".join(f"{found.name} ({scenario})" for scenario, found in best.items())
@@ -271,7 +267,7 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
     """Return a line for each tag, with the accuracy of every decider on its questions."""
     lines = []
     for tag, found in grouped(counts, lambda count: count.tag).items():
-        shares = (f"{one.decider} {_matched(one, 'not judged')}" for one in found)
+        shares = (f"{one.decider} {_matched(one)}" for one in found)
         lines.append(f"Tag {tag}: {', '.join(shares)}.")
     return lines
 
@@ -285,7 +281,7 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     lines = [f"{_NO_RULES} {_LABEL}."] if shortcuts else []
     for found in shortcuts:
         right, ties = (
-            share_text(count, found.questions).replace(" ", " % ", 1)
+            percent_text(count, found.questions).replace(" ", " % ", 1)
             for count in (found.right, found.with_ties)
         )
         line = f"{found.scenario}: shortcut {found.name} is right in {right}"
@@ -293,37 +289,21 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     return lines
 
 
-def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
-    """Return the lines below a table: the models, further figures, and the cost."""
-    models = dict.fromkeys(summary.model for summary in summaries)
-    lines = [model_line(model) for model in models]
-    if any(map(is_scripted, models)):
-        lines.append(
-            "The script determines how much each decider looks up, so differences between deciders "
-            "say nothing about language models."
-        )
-    return [*lines, *notes(summaries), str(spent)]
-
-
 def failures(results: Iterable[Result], most: int = 5) -> list[str]:
-    """Return a line for each error of servers and providers, the most frequent first."""
-    errors = Counter(r.error or "" for r in results if r.outcome is Outcome.INFRASTRUCTURE)
-    lines = [f"{counted(count, 'decision')}: {error}" for error, count in errors.most_common(most)]
-    more = len(errors) - most
-    return [*lines, f"and {counted(more, 'other failure')}"] if more > 0 else lines
-
-
-def crash_lines(
-    crashed: Sequence[Trace], location: RunLocation | None, *, repeated: bool = False
-) -> list[str]:
-    """Return a line for each kind of crash, the most frequent first, and how to report bugs."""
+    """Return a line for each error of servers and each bug, the most frequent first."""
+    failed = (result for result in results if result.outcome in _FAILED)
+    kinds = grouped(failed, lambda one: (_FAILED[one.outcome], one.decider, one.error))
     lines = []
-    kinds = grouped(crashed, lambda trace: (trace.decider, trace.error or ""))
-    for (decider, error), (first, *rest) in sorted(kinds.items(), key=lambda one: -len(one[1])):
-        epoch = f", epoch {first.epoch}" if repeated else ""
+    for (how, decider, error), (first, *rest) in sorted(
+        kinds.items(), key=lambda one: -len(one[1])
+    )[:most]:
         more = f" and {counted(len(rest), 'more decision')}" if rest else ""
-        lines.append(f"{decider} at {first.question} on {first.database}{epoch}{more}: {error}")
-    return [*lines, how_to_report(crashed[0], location, repeated=repeated)] if crashed else []
+        lines.append(f"{how}: {decider} at {first.question} on {first.database}{more}: {error}")
+    hidden = len(kinds) - most
+    return [*lines, f"and {counted(hidden, 'other failure')}"] if hidden > 0 else lines
+
+
+_FAILED = {Outcome.INFRASTRUCTURE: "failed", Outcome.CRASHED: "crashed"}
 
 
 def how_to_report(crashed: Trace, location: RunLocation | None, *, repeated: bool = False) -> str:
@@ -336,6 +316,12 @@ def how_to_report(crashed: Trace, location: RunLocation | None, *, repeated: boo
         f"{crashed.decider}, with the versions in the run's record. --resume RUN repeats the "
         "decision."
     )
+
+
+_SCRIPTED = (
+    "The script determines how much each decider looks up, so differences between deciders say "
+    "nothing about language models."
+)
 
 
 class Evaluation(Record):
@@ -396,9 +382,13 @@ class Evaluation(Record):
         """Return the lines below the tables: scoring, models and usage."""
         if self.games is not None:
             return [*game_lines(self.games, self.models), str(self.spent)]
+        models = dict.fromkeys(summary.model for summary in self.results)
         return [
             *self.scoring(),
             *interval_lines(self.results),
             *tag_lines(self.tags),
-            *lines_below(self.results, self.spent),
+            *map(model_line, models),
+            *([_SCRIPTED] if any(map(is_scripted, models)) else []),
+            *notes(self.results),
+            str(self.spent),
         ]

@@ -48,31 +48,32 @@ def _unjudged(trace: Trace, result: Result | None) -> str:
 
 def _judgement(result: Result) -> str:
     """Say whether a decision was right."""
-    choice, ties = result.choice, result.ties
-    why = result.error or "the decider ended without an answer."
-    text = f"No decision ({result.outcome.value}): {why}"
-    match result.outcome:
-        case Outcome.CORRECT if result.match is not None:
-            text = "Right: the statement's rows match those of the gold statement."
-        case Outcome.WRONG if result.match is not None:
-            why = result.error or "its rows do not match those of the gold statement."
-            text = f"Wrong: {why}"
-        case Outcome.CORRECT if choice not in ties:
-            text = f"Right: {choice} is the official answer, and only this answer counts as right."
-        case Outcome.CORRECT:
-            best = f"one of {len(ties):,} best decisions" if ties[1:] else "the best decision"
-            text = f"Right: {choice} is {best}."
-        case Outcome.WRONG if choice in ties:
-            text = f"Wrong: {choice} is a best decision, but only the official answer counts."
-        case Outcome.WRONG | Outcome.FORBIDDEN:
-            what = "forbidden" if result.outcome is Outcome.FORBIDDEN else "not the best decision"
-            rank = "" if result.rank is None else f"; it has rank {result.rank}"
-            text = f"Wrong: {choice} is {what}{rank}."
-        case Outcome.NO_CANDIDATE:
-            text = "No decision: the answer names no candidate."
-        case Outcome.AMBIGUOUS:
-            text = "No decision: the answer names more than one candidate."
-    return text
+    choice, ties, outcome = result.choice, result.ties, result.outcome
+    if outcome not in {Outcome.CORRECT, Outcome.WRONG, Outcome.FORBIDDEN}:
+        why = result.error or _NO_CHOICE.get(outcome, "the decider ended without an answer.")
+        return f"No decision ({outcome.value}): {why}"
+    if result.match is not None:
+        right = outcome is Outcome.CORRECT
+        why = (
+            result.error
+            or f"its rows {'' if right else 'do not '}match those of the gold statement."
+        )
+        return f"{'Right' if right else 'Wrong'}: {why}"
+    if outcome is Outcome.CORRECT:
+        best = f"one of {len(ties):,} best decisions" if ties[1:] else "the best decision"
+        official = "the official answer, and only this answer counts as right"
+        return f"Right: {choice} is {best if choice in ties else official}."
+    if choice in ties:
+        return f"Wrong: {choice} is a best decision, but only the official answer counts."
+    what = "forbidden" if outcome is Outcome.FORBIDDEN else "not the best decision"
+    rank = "" if result.rank is None else f"; it has rank {result.rank}"
+    return f"Wrong: {choice} is {what}{rank}."
+
+
+_NO_CHOICE = {
+    Outcome.NO_CANDIDATE: "the answer names no candidate.",
+    Outcome.AMBIGUOUS: "the answer names more than one candidate.",
+}
 
 
 def _best(result: Result, unit: str) -> Iterator[str]:

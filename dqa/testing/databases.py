@@ -125,10 +125,9 @@ class ServerStarter(ExitStack):
         if url := self._environment.get(variable):
             return url
         if name not in self._urls:
-            why = "--dqa-containers=skip" if self._mode == "skip" else None
-            if self._mode == "auto":
-                why = why_no_container(name)
-            if why is not None:
+            if self._mode == "skip":
+                pytest.skip(f"no {name} server: --dqa-containers=skip")
+            if self._mode == "auto" and (why := why_no_container(name)):
                 pytest.skip(f"no {name} server: {why}")
             try:
                 self._urls[name] = self.enter_context(run_container(name))

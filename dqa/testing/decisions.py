@@ -111,9 +111,7 @@ def assert_at_most(
     allowed = {"statements": statements, "replies": replies, "tokens": tokens}
     for what, most in allowed.items():
         if most is not None and taken[what] > most:
-            _fail(
-                decision, f"The decision took {taken[what]} {what}, but at most {most} are allowed."
-            )
+            _fail(decision, f"The decision took {taken[what]} {what}; at most {most} are allowed.")
 
 
 def describe_decisions(traces: Collection[Trace], count: int) -> str:

@@ -118,8 +118,7 @@ class PreparedReplies(ProgramModel):
             return message
         if isinstance(reply, Answer):
             return AIMessage(reply.answer)
-        problem = "may not run statements here. Write the text of the reply without statements"
-        raise _refused(problem, request)
+        raise _refused("may not run statements here. Reply with a text", request)
 
 
 def _refused(problem: str, request: Request) -> UsageError:

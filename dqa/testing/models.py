@@ -128,8 +128,7 @@ class ModelRecorder:
         """
         __tracebackhide__ = True
         if model not in self._models:
-            cassette = self._cassette(model)
-            connection = Connection(base_url=base_url, cassette=cassette)
+            connection = Connection(base_url=base_url, cassette=self._cassette(model))
             self._models[model] = chat_model(model, connection, seed)
         return self._models[model]
 

@@ -57,25 +57,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--dqa-containers",
         choices=CONTAINERS,
-        help="what to do with tests that need a database server in a container: 'require' fails "
-        "them if no container can run (the default), 'auto' skips them in this case, 'skip' always "
-        "skips them",
+        help="tests with a server: 'require' fails them if no container can run (the default), "
+        "'auto' skips them in this case, 'skip' always skips them",
     )
     group.addoption(
         "--dqa-record",
         choices=RECORDING,
         default="none",
-        help="which recordings of models (cassettes) to make by calling the real models: 'none' "
-        "(the default), 'missing' ones, or 'all'",
+        help="recordings of models to make: 'none' (the default), 'missing' ones, or 'all'",
     )
     parser.addini("dqa_engine", "default of --dqa-engine", type="string", default="sqlite")
     parser.addini("dqa_containers", "default of --dqa-containers", type="string", default="require")
-    parser.addini(
-        "dqa_cassettes",
-        "name of the folder of cassettes, next to each test module",
-        type="string",
-        default="cassettes",
-    )
 
 
 def _setting(config: pytest.Config, name: str) -> str:
@@ -85,17 +77,10 @@ def _setting(config: pytest.Config, name: str) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check the settings, and register the marker."""
-    containers = _setting(config, "containers")
-    if containers not in CONTAINERS:
-        raise pytest.UsageError(
-            f"dqa_containers is '{containers}' in {config.inipath}: write one of "
-            f"{', '.join(CONTAINERS)}."
-        )
+    """Register the marker."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}: needs a database server in a container; set automatically if a test uses "
-        "dqa_server, or uses dqa_database with a server as a parameter or as --dqa-engine",
+        f"{MARKER}: needs a server in a container; set automatically if fixtures show it",
     )
 
 
@@ -185,7 +170,7 @@ def dqa_recorded(request: pytest.FixtureRequest) -> Iterator[ModelRecorder]:
     from dqa.testing.models import ModelRecorder
 
     config = request.config
-    folder = request.path.parent / config.getini("dqa_cassettes") / request.path.stem
+    folder = request.path.parent / "cassettes" / request.path.stem
     mode = config.getoption("--dqa-record")
     recorder = ModelRecorder(folder, request.node.nodeid.partition("::")[2], mode)
     yield recorder

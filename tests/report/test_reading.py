@@ -157,23 +157,11 @@ def test_faults_and_failures_are_listed_in_order() -> None:
     ]
 
 
-def test_the_statement_that_a_database_failed_on_is_shown() -> None:
-    """The results before it are not repeated."""
-    calls = [
-        {"tool": "plan", "input": '{"steps": []}'},
-        {"tool": "query_database", "input": '{"statement": "SELECT 1"}'},
-        {"tool": "compare", "input": ["a1", "b1"]},
-    ]
-    events = (
-        replied(1, "", calls=calls),
-        retrieved(1),
-        event("infrastructure", 1, {"problem": "gone"}),
+def test_a_failure_of_a_database_is_not_a_verdict() -> None:
+    """It names what failed."""
+    *_, worth = read(
+        make_trace(ending=Ending.INFRASTRUCTURE, outage="database", error="gone", answer="")
     )
-    trace = make_trace(
-        *events, ending=Ending.INFRASTRUCTURE, outage="database", error="gone", answer=""
-    )
-    *_, asked, _, worth = read(trace)
-    assert (asked.title, asked.statement, asked.tone) == ("comparison", "a1, b1", "bad")
     assert worth.text == "A failure of the database ended the decision, so it is not judged. gone"
 
 

@@ -61,9 +61,9 @@ def test_what_holds_passes(holds: Callable[[], None]) -> None:
         ),
         (lambda: assert_reads(MADE, "salary", "orders"), "No statement reads salary."),
         (lambda: assert_reads(MADE, "budget"), "No statement reads budget."),
-        (lambda: assert_at_most(MADE, statements=1), "took 2 statements, but at most 1 are"),
-        (lambda: assert_at_most(MADE, replies=2), "took 3 replies, but at most 2 are"),
-        (lambda: assert_at_most(MADE, tokens=99), "took 100 tokens, but at most 99 are"),
+        (lambda: assert_at_most(MADE, statements=1), "took 2 statements; at most 1 are"),
+        (lambda: assert_at_most(MADE, replies=2), "took 3 replies; at most 2 are"),
+        (lambda: assert_at_most(MADE, tokens=99), "took 100 tokens; at most 99 are"),
     ],
 )
 def test_what_does_not_hold_is_said(fails: Callable[[], None], problem: str) -> None:

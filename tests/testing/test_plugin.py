@@ -206,11 +206,3 @@ def test_tests_that_need_a_server_are_marked(pytester: pytest.Pytester) -> None:
     ]
     done = run(pytester, SERVED, *strict, "--dqa-engine=mysql")
     assert "3 tests collected" in done.stdout.str()
-
-
-def test_an_unknown_setting_is_refused(pytester: pytest.Pytester) -> None:
-    """Before any test runs, with the possible values."""
-    pytester.makeini("[pytest]\ndqa_containers = never\n")
-    done = run(pytester, "def test_it():\n    pass\n")
-    assert done.ret == pytest.ExitCode.USAGE_ERROR
-    done.stderr.fnmatch_lines(["ERROR: dqa_containers is 'never' in *: write one of require, *"])

@@ -85,23 +85,6 @@ def _ask_first(*arguments: Any, model: str, **options: Any) -> dqa.Trace:
     return ask(*arguments, decider="first", **options)
 
 
-def test_a_run_has_results_summaries_a_table_and_figures(tmp_path: Path) -> None:
-    """With a folder also its traces and its spec."""
-    questions = dqa.generate(("locating",), 2)
-    run = dqa.evaluate(questions, ["first", "oracle"], databases=["sqlite"], out=tmp_path / "run")
-    assert {(row.decider, row.accuracy) for row in run.summaries} >= {("oracle", 1.0)}
-    title, *rows = run.report().splitlines()
-    assert title == "Accuracy in % (correct/judged), with its 95 % interval below"
-    assert any("oracle" in row for row in rows)
-    assert any("All best candidates count as right" in row for row in rows)
-    assert run.figures().results == run.summaries
-    assert [trace.key for trace in run.traces] == [result.key for result in run.results]
-    again = dqa.read_run(tmp_path / "run")
-    assert (again.results, again.spec, again.summaries) == (run.results, run.spec, run.summaries)
-    with pytest.raises(dqa.UsageError, match="not stored"):
-        _ = dqa.evaluate(questions, ["first"], databases=["sqlite"]).traces
-
-
 class Last(dqa.Decider):
     """A decider that chooses the last candidate."""
 
@@ -127,14 +110,6 @@ def test_own_deciders_are_evaluated_with_installed_ones() -> None:
     )
     assert mine == later
     assert run.models == {"last": "none", "later": "none", "first": "none"}
-
-
-def test_arguments_override_a_spec() -> None:
-    spec = dqa.RunSpec(
-        questions=dqa.GeneratedQuestions(count=1), deciders=["first"], databases=["sqlite"]
-    )
-    run = dqa.evaluate(spec, ["random"], seed=4)
-    assert run.spec == spec.changed(deciders=("random",), seed=4, rule_set="paper")
 
 
 def test_a_watcher_receives_the_start_and_every_decision() -> None:

@@ -153,27 +153,3 @@ def test_the_documented_calls_run(
         "['Nord', 'West']",
     ]
     assert "<h1>Nord</h1>" in Path("decision.html").read_text("utf-8")
-
-
-def test_candidates_that_the_context_drops_are_said(dqa: Command, tmp_path: Path) -> None:
-    """Of 60,000 candidates 59,990 vanished without a word."""
-    path = tmp_path / "many.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE plot (name TEXT, yield REAL)")
-        rows = ((f"plot {number}", number / 7) for number in range(60_000))
-        connection.executemany("INSERT INTO plot VALUES (?, ?)", rows)
-        connection.commit()
-    with answering('{"decision": "plot 3", "explanation": "x"}') as server:
-        ran = dqa(
-            *("ask", "--database", path, "--decider", "zero-shot", "--question", "Which plot?"),
-            *("--candidates", "SELECT name FROM plot", "--row-limit", 10, "--json"),
-            *("--context", "SELECT name, yield FROM plot"),
-            *("--model", "openai:test", "--base-url", server.url),
-        )
-    assert ran.code == 0, ran.err
-    words = "Only 10 of 60,000 candidates were compared, because a limit shortened the rows"
-    document = json.loads(ran.out)
-    assert document["warnings"][0].startswith(words)
-    assert f"warning: {words}" in ran.err
-    event = next(event for event in document["trace"] if event["kind"] == "warning")
-    assert (event["about"], event["considered"], event["total"]) == ("candidates", 10, 60_000)

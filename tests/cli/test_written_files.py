@@ -7,7 +7,6 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -163,23 +162,6 @@ def test_a_run_resumes_once_there_is_room(dqa: Command, small: Path, generated: 
     source = GeneratedFolder(folder=generated)
     whole = toolkit.evaluate(source, ["first", "random", "iterrag"], databases=("sqlite",))
     assert toolkit.read_run(kept).results == whole.results
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_an_output_without_room_is_one_line(shop: Path, unbuffered: str) -> None:
-    """And Python adds no complaint of its own at its end."""
-    with Path("/dev/full").open("w") as full:
-        ran = subprocess.run(
-            [sys.executable, "-m", "dqa", "query", shop, "SELECT * FROM supplier", "--csv"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
-        )
-    assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
-    assert "the disk is full" in ran.stderr
 
 
 @pytest.mark.slow

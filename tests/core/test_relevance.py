@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.fitting import near_words, score_parts, words_in
+from dqa.core.fitting import near_words, score_parts
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 
 
@@ -28,19 +28,6 @@ def test_comments_are_searched() -> None:
     assert best(tables, "Which supplier do we leave?") == ["t2"]
 
 
-def test_related_tables_share_relevance() -> None:
-    """Tables that refer to a relevant table, and the tables that it refers to, are relevant."""
-    tables = [
-        table("a1", "Quotations"),
-        table("a2", to="a1"),
-        table("a3", "Something else"),
-        table("a4", to="a3"),
-    ]
-    assert best(tables, "the best quotation") == ["a1", "a2"]
-    lined = [table("b1"), table("b2", "Quotations", to="b1")]
-    assert best(lined, "the best quotation") == ["b2", "b1"]
-
-
 @pytest.mark.parametrize(
     ("word", "near"),
     [
@@ -58,18 +45,3 @@ def test_abbreviations_and_forms_of_a_word_are_near(word: str, near: set[str]) -
     assert found.pop(word) == 1.0
     assert set(found) == near
     assert set(found.values()) <= {0.5}
-
-
-def test_words_of_a_name_are_whole() -> None:
-    """Accents and a hyphen after a single letter do not split a word."""
-    names = {
-        "order_lines": ("order", "line"),
-        "OrderLines2": ("order", "line", "2"),
-        "GDPPerHead": ("gdp", "per", "head"),
-        "GrößeInMeter": ("größe".casefold(), "in", "meter"),
-        "ÜbersichtÄnderung": ("übersicht", "änderung"),
-        "E-Mail": ("email",),
-        "A-1": ("a", "1"),
-        "日本_name": ("日本", "name"),
-    }
-    assert {name: words_in(name) for name in names} == names

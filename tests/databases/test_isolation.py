@@ -239,35 +239,6 @@ def test_a_killed_worker_is_replaced(shop_file: Path, shop: Database) -> None:
         assert database.query("SELECT 1").rows == ((1,),)
 
 
-KILLED = """
-import os, signal, sys, threading, dqa
-from pathlib import Path
-database = dqa.open_database(sys.argv[1])
-def children(number):
-    return list(map(int, Path(f"/proc/{number}/task/{number}/children").read_text().split()))
-def kill():
-    for server in children(os.getpid()):
-        for number in [*children(server), server]:
-            os.kill(number, signal.SIGKILL)
-for seconds in (0.5, 60.0):
-    if seconds > 1:
-        threading.Timer(1.0, kill).start()
-    try:
-        database.query(sys.argv[2], dqa.Limits(seconds=seconds))
-    except dqa.DqaError as error:
-        print(type(error).__name__)
-    print(*database.query("SELECT 1").rows)
-"""
-
-
-def test_two_kinds_of_kill_leave_a_database_that_works(shop_file: Path) -> None:
-    """One at a limit, one from outside with the server that forks; the end is clean."""
-    done = run_python("-W", "ignore", "-c", KILLED, shop_file, DEAF)
-    kinds = ("StatementTimeoutError", "DatabaseUnavailableError")
-    assert done.stdout == "".join(f"{kind}\n(1,)\n" for kind in kinds), done.stderr
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def test_nothing_is_left_running(shop_file: Path, shop: Database) -> None:
     """Not after a database is closed, and not after it is forgotten."""
     shop.query("SELECT 1")

@@ -117,19 +117,6 @@ def test_a_file_is_recognised_by_its_content(
     assert [left.name for left in file.parent.iterdir()] == [file.name]
 
 
-def test_another_situation_replaces_a_file_only_by_name(
-    backend: Backend, situation: Situation, file: Path
-) -> None:
-    """The error names the situation in the file."""
-    other = changed(situation)
-    backend.load(situation, str(file)).close()
-    for replace in (None, str(file.with_name("other.db"))):
-        with pytest.raises(UsageError, match="small"):
-            backend.load(other, str(file), replace)
-    with closing(backend.load(other, str(file), str(file))) as database:
-        assert read_back(database, other) == other
-
-
 def test_a_file_is_open_twice_in_one_process(
     backend: Backend, situation: Situation, file: Path
 ) -> None:

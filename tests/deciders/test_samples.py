@@ -10,7 +10,6 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.situation import Situation
 from dqa.deciders.parts import sampled_schema, shown_schema
-from dqa.guard import Audit, AuditEntry, Policy
 
 BOOLEANS = {
     "duckdb": "is_home: BOOLEAN e.g. [false, true]",
@@ -38,20 +37,3 @@ def test_text_and_boolean_columns_show_their_first_values(
     assert "local_value: DOUBLE," in text
     assert text == sampled_schema(database, 3).to_text()
     assert shown_schema(database, 3).to_text() == text
-
-
-@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
-def test_what_may_not_be_read_has_no_samples(world: Situation, backend: str) -> None:
-    """No statement reads a hidden column. The other columns have samples."""
-    hidden = (
-        Policy(denied_columns=frozenset({"home_node"}))
-        if backend == "sqlite"
-        else Policy(denied_properties=frozenset({"home_node"}))
-    )
-    asked: list[AuditEntry] = []
-    database = plugins.backend(backend).load(world, policy=hidden, audit=Audit(sink=asked.append))
-    text = sampled_schema(database, 2).to_text()
-    assert "home_node" not in text
-    assert "e.g. [" in text
-    assert all(entry.allowed and "home_node" not in entry.statement for entry in asked)
-    database.close()

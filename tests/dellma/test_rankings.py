@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from dqa.core.errors import UnparsableReplyError
-from dqa.deciders.replies import Choice, Options, read_object
 from dqa_dellma.utilities.rankings import rank_places, read_places
 from tests.dellma.talking import ranking
 
@@ -56,40 +54,3 @@ def test_long_texts_are_read_in_linear_time() -> None:
         "item " * 30_000,
     ):
         assert read_places(text) == []
-
-
-def test_omitted_repeated_and_invented_items_are_counted() -> None:
-    found = rank_places([[3], [1], [3], [9], [0], [-1]], (10, 20, 30, 40))
-    shown = (10, 20, 30, 40)
-    assert found == ranking((30, 10), shown, omitted=2, repeated=1, invented=3)
-    assert found.oddities == ", 2 omitted, 1 repeated, 3 invented"
-    assert rank_places([[2], [1]], (5, 6)).oddities == ""
-    assert rank_places([], (5, 6)) == ranking((), (5, 6), omitted=2)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"rank": [2, 1]}',
-        '```json\n{"rank": [2, 1]}\n```',
-        'Surely {as you wish}: {"rank": [2, 1]} - and that is that.',
-        '{"rank": [1, 2]} is a draft; in the end it is {"rank": [2, 1]}. So {"sure": true}.',
-        '{"note": {"rank": [1, 2]}} {"rank": [2, 1], "explanation": "{"}',
-    ],
-)
-def test_an_object_is_found_within_other_text(reply: str) -> None:
-    """Of several objects, the last with the required field counts."""
-    assert read_object(reply, "rank")["rank"] == [2, 1]
-
-
-def test_an_object_without_a_required_field_is_not_the_reply() -> None:
-    text = '{"action": "Ada"}\nIn short: {"reasoning": "cheapest"}'
-    assert Choice.read(text, Options(("Ada", "Bob"))).action == "Ada"
-
-
-@pytest.mark.parametrize(
-    "reply", ["", "[2, 1]", '{"rank": [2, 1', "{" * 50_000, '{"a":' * 5_000 + "1"]
-)
-def test_a_reply_without_an_object_is_an_error(reply: str) -> None:
-    with pytest.raises(UnparsableReplyError):
-        read_object(reply, "rank")

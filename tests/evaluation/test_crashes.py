@@ -14,8 +14,6 @@ from dqa import plugins
 from dqa.core.decision import Ending, Usage
 from dqa.core.errors import DatabaseUnavailableError, StatementError, UnparsableReplyError
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.games import GameSetup
-from dqa.evaluation.prepare import PreparedRun
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.runner import MOST_IN_A_ROW
 from dqa.models.scripted.steps import Step
@@ -130,35 +128,6 @@ def test_a_failure_after_paid_replies_loses_none_of_them(
     assert not any(result.answer for result in judged)
 
 
-@pytest.mark.parametrize(("where", "crashes"), [("open", 6), ("close", 0)])
-def test_a_bug_of_a_driver_ends_the_decisions_that_it_meets(
-    outcomes: Callable[..., list[Outcome]],
-    official: Answer,
-    monkeypatch: pytest.MonkeyPatch,
-    where: str,
-    crashes: int,
-) -> None:
-    """Opening one breaks all of its questions, closing one the last of them."""
-    kind: Any = type(plugins.backend("sqlite"))
-    load = kind.load
-
-    class Breaking(dqa.Watcher):
-        def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
-            monkeypatch.setattr(kind, "load", loading)
-
-    def broken(*_: object) -> None:
-        raise RuntimeError("the driver broke")
-
-    def loading(*given: Any, **named: Any) -> dqa.Database:
-        if where == "open":
-            broken()
-        database: Any = load(*given, **named)
-        database.close = broken
-        return database  # type: ignore[no-any-return]
-
-    assert outcomes(official, watcher=Breaking()).count(Outcome.CRASHED) == crashes
-
-
 def test_an_error_ends_a_decision_as_what_it_is(outcomes: Callable[..., list[Outcome]]) -> None:
     """A bug is a bug, a failing server a failing server; what a user can mend stops the run."""
     errors: dict[Exception, Outcome] = {
@@ -180,18 +149,3 @@ def test_an_error_ends_a_decision_as_what_it_is(outcomes: Callable[..., list[Out
     assert outcomes(fail, options=options) == [*errors.values(), *errors.values()][:6]
     with pytest.raises(dqa.UsageError, match="the key"):
         outcomes(stop)
-
-
-class _Nothing(dqa.Decider):
-    name = "nothing"
-
-    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
-        return None  # type: ignore[return-value]
-
-
-def test_a_decider_that_returns_no_decision_crashes(questions: QuestionSet) -> None:
-    """The error has the returned value, and nothing is scored."""
-    run = dqa.evaluate(questions, _Nothing(), databases="sqlite", options=ONE)
-    assert {(result.outcome, result.error) for result in run.results} == {
-        (Outcome.CRASHED, "TypeError: the decider 'nothing' returned None, not a Decision")
-    }

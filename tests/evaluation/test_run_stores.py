@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
 
 import dqa
 from dqa.core.question_set import QuestionSet
@@ -145,22 +144,6 @@ def test_a_run_records_into_no_cassette_of_another_one(one: QuestionSet, tmp_pat
         assert len(dqa.find_runs(out.partition("#")[0])) == 1
 
 
-def test_figures_can_be_calculated_from_columns_of_the_store(store: Path) -> None:
-    """By any SQL client, without reading JSON."""
-    run = dqa.read_run(store)
-    with closing(sqlite3.connect(store)) as connection:
-        rows = connection.execute(
-            "SELECT decider, scenario, SUM(outcome = 'correct'), COUNT(*), SUM(input_tokens), "
-            "SUM(seconds) FROM dqa_results GROUP BY decider, scenario ORDER BY scenario"
-        ).fetchall()
-    summaries = sorted(run.summaries, key=lambda summary: summary.scenario)
-    assert [row[:4] for row in rows] == [
-        (one.decider, one.scenario, one.correct, one.judged) for one in summaries
-    ]
-    assert sum(row[4] for row in rows) == run.spent.input_tokens > 0
-    assert sum(row[5] for row in rows) == pytest.approx(sum(t.seconds for t in run.traces))
-
-
 def test_what_is_no_store_is_named(tmp_path: Path) -> None:
     """A text, another database, a missing file, and damage."""
     (tmp_path / "text.db").write_text("no database, but a text of some length", "utf-8")
@@ -192,25 +175,3 @@ def test_a_database_of_something_else_is_no_store(
     assert foreign.read_bytes() == before
     (tmp_path / "empty.db").touch()
     assert dqa.evaluate(one, **FIRST, out=tmp_path / "empty.db").made
-
-
-def test_a_full_disk_is_reported_and_what_was_decided_stays(store: Path, one: QuestionSet) -> None:
-    """SQLite says so of a file that may grow no more."""
-    before = dqa.read_run(store)
-
-    def limit(connection: Any, _: object) -> None:
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        connection.execute(f"PRAGMA max_page_count = {pages}")
-
-    event.listen(Engine, "connect", limit)
-    try:
-        with pytest.raises(dqa.DqaError, match="disk is full"):
-            dqa.evaluate(
-                one,
-                [Rule(f"d{number}", lambda *_: os.urandom(5_000).hex()) for number in range(20)],
-                databases="sqlite",
-                out=f"{store}#second",
-            )
-    finally:
-        event.remove(Engine, "connect", limit)
-    assert dqa.read_run(f"{store}#first").results == before.results

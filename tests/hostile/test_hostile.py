@@ -2,43 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from contextlib import closing
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from dqa.core.database import Limits, Rows
 from tests.hostile.corpus import EMBEDDED, ENGINES, read_statements
 from tests.hostile.fuzz import fuzz
-from tests.hostile.measuring import Measurement, Measurer, broken_promises, measure, memory
-
-
-def test_every_broken_promise_is_reported() -> None:
-    assert Measurement(2.5, "rows", next_seconds=0.1).problems(2.0) == []
-    harmful = Measurement(4.0, "ValueError", "no literal", 400.0, None, "gone")
-    assert "; ".join(harmful.problems(2.0)) == (
-        "back after 4.0 s, 2 s were its limit; the process grew by 400 MB; "
-        "ValueError: no literal; the next statement was not answered: gone"
-    )
-
-
-@pytest.mark.slow
-def test_a_measurement_sees_time_memory_and_exceptions() -> None:
-    def measured(act: Callable[[], object]) -> Measurement:
-        def query(statement: str, _: Limits | None = None) -> Rows:
-            if statement == "hostile":
-                act()
-            return Rows((), ())
-
-        database: Any = SimpleNamespace(kind="relational", query=query)
-        return measure(database, "hostile", memory("VmRSS:"))
-
-    assert measured(lambda: time.sleep(0.1)).seconds >= 0.1
-    assert measured(lambda: bytearray(b"x" * (400 << 20)).clear()).growth >= 300
-    assert measured(lambda: int("x")).outcome == "ValueError"
+from tests.hostile.measuring import Measurer, broken_promises
 
 
 @pytest.mark.parametrize("engine", ENGINES)

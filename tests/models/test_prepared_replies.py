@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 
 import dqa
 from dqa.core.errors import UsageError
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import PreparedReplies, Request
+from dqa.testing.fake_models import PreparedReplies
 
 LOOK = Step("Look.", "SELECT name FROM supplier ORDER BY price LIMIT 1")
 QUESTION = dqa.UserQuestion(
@@ -58,33 +58,6 @@ def test_a_plan_that_is_a_reply_of_its_own_takes_none_of_those_given(
     trace = dqa.ask(shop, QUESTION, decider="planrag", protocol=protocol, model=model, debug=True)
     assert (trace.choice, trace.plans) == ("south", ("1. Look.\n2. Decide.",))
     assert (len(trace.evidence), model.unused) == (1, 0)
-
-
-def test_a_function_sees_what_the_model_is_asked(shop: dqa.Database) -> None:
-    """Its tools, its messages, and how often it was asked."""
-    seen = []
-
-    def reply(request: Request) -> Step | Answer:
-        seen.append((request.number, "query_database" in request.tools, request.last[:9]))
-        return LOOK if request.number == 0 else Answer("", "south")
-
-    dqa.ask(
-        shop,
-        QUESTION,
-        decider="iterrag",
-        protocol="tools",
-        model=PreparedReplies(reply),
-        debug=True,
-    )
-    assert seen == [(0, True, "# Questio"), (1, True, '["name"]\n')]
-
-
-def test_texts_messages_and_exceptions_are_taken_as_they_are() -> None:
-    """An exception is raised in place of a reply."""
-    model = PreparedReplies(["one", AIMessage("two"), dqa.InfrastructureError("down")])
-    assert [model.invoke("Hello").text for _ in range(2)] == ["one", "two"]
-    with pytest.raises(dqa.InfrastructureError, match="down"):
-        model.invoke("Hello")
 
 
 def test_a_decision_is_its_own_words_where_no_method_has_others() -> None:

@@ -15,14 +15,13 @@ from langchain_core.language_models import BaseChatModel
 from dqa import plugins
 from dqa.api.stored import read_run
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
-from dqa.core.decision import Usage
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.prepare import Setup
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.loaders.generator.generate import generate
 from dqa.models.cassette import Cassette, RecordedModel
@@ -173,19 +172,3 @@ def test_outages_are_not_on_a_cassette_and_cost_no_reply(
     folder = tmp_path / "played"
     run(questions, Cassette.replay(tape, [NAME]), folder, 1, targets=steady)
     assert outcome(folder) == outcome(tmp_path / "made")
-
-
-@pytest.mark.slow
-def test_a_run_that_stopped_for_its_budget_and_went_on_is_played_as_one(
-    questions: QuestionSet, tmp_path: Path
-) -> None:
-    """Twice, in the middle of decisions whose first requests others have made as well."""
-    tape, folder, mood = tmp_path / "tape.jsonl", tmp_path / "made", Moody()
-    for tokens in (120, 250, None):
-        cassette = Cassette.record(tape, [NAME], resume=tape.exists())
-        inner, goes_on = Speaking(say=mood.reply), folder.exists()
-        done = run(questions, cassette, folder, THREADS, inner=inner, tokens=tokens, resume=goes_on)
-        assert (Outcome.BUDGET in {result.outcome for result in done}) == (tokens is not None)
-    calls = [Usage(**trace["usage"]).calls for trace in outcome(folder)[1].values()]
-    assert sum(calls) == mood.said == len(entries(tape))
-    assert_played(questions, tape, outcome(folder))

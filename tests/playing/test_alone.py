@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +15,6 @@ from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.spec import PlaySpec
 from dqa.evaluation.statistics.clusters import wilson
-from tests.playing.sharing import GAMES, play
-from tests.programs import start_python
 
 pytestmark = pytest.mark.usefixtures("errand")
 HERE = RunOptions(isolation="none")
@@ -89,19 +86,6 @@ def test_sides_that_the_world_does_not_have_are_refused() -> None:
         PlaySpec(world="errand", pairs=(("searching", ""), ("searching", "random")))
     with pytest.raises(UsageError, match="Name both the players"):
         dqa.play("errand", (), "random")
-
-
-@pytest.mark.slow
-def test_several_processes_play_one_run(tmp_path: Path) -> None:
-    """With several attempts at each game, each played by one of them; the result is the same."""
-    place = str(tmp_path / "runs.db#shared")
-    words, home = ("-m", "tests.playing.sharing", place), Path(__file__).parents[2]
-    begun = [start_python(*words, cwd=home) for _ in range(2)]
-    printed = [one.communicate() for one in begun]
-    assert [one.returncode for one in begun] == [0, 0], printed
-    shared = play(place)
-    assert (shared.made, len(shared.results)) == (0, GAMES)
-    assert shared.content_hash == play(None).content_hash
 
 
 def test_free_words_are_carried_out_and_no_fallback() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -29,7 +28,6 @@ from dqa.evaluation.results import Outcome
 from dqa.report.game_tables import DIFFERENCES
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
 from dqa.worlds.training import Trainer, learning_player
-from tests.programs import run_python
 
 pytestmark = pytest.mark.usefixtures("duel")
 HERE = RunOptions(isolation="none")
@@ -106,25 +104,6 @@ def test_a_run_is_the_same_wherever_and_in_whichever_order_it_is_played(tmp_path
     assert len(twice.results) == 2 * len(once.results)
     seeds = {r.game.seed for r in twice.results if r.game}
     assert len(seeds) == 4
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_is_resumed_by_the_same_call(tmp_path: Path) -> None:
-    """It ends with the hash of an undisturbed run; each game is in the history once."""
-    whole, place = played(games=8), str(tmp_path / "run")
-    home = Path(__file__).parents[2]
-    killed = run_python("-m", "tests.playing.killing", place, "7", cwd=home)
-    assert killed.returncode == -signal.SIGKILL
-    run = played(games=8, out=place)
-    assert run.made is not None
-    assert 0 < run.made <= 32 - 7
-    with closing(sqlite3.connect(tmp_path / "run" / "history.db")) as connection:
-        assert connection.execute("SELECT COUNT(*) FROM games").fetchone() == (32,)
-        assert connection.execute("SELECT COUNT(*) FROM outcomes").fetchone() == (64,)
-    assert run.content_hash == whole.content_hash
-    again = played(games=8, out=place)
-    assert (again.made, again.content_hash) == (0, whole.content_hash)
-    assert dqa.play(out=run.location, resume=True).content_hash == whole.content_hash
 
 
 def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
@@ -218,32 +197,6 @@ def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"me:\*\*\*@host/games.*password.*--history"):
         dqa.play(out=run.location, resume=True)
     assert len(dqa.read_run(tmp_path / "run").results) == 2
-
-
-def test_an_outage_is_no_game_and_is_played_again(tmp_path: Path) -> None:
-    """It is scored nowhere, and the run says how it goes on."""
-    down = [True]
-
-    def decide(question: Question) -> Decision:
-        candidates = question.candidates or ()
-        if down[0] and question.id.startswith("3-"):
-            return Decision(Ending.INFRASTRUCTURE, error="gone", outage="model")
-        return Decision(Ending.ANSWERED, answer=str(candidates[0]), choice=candidates[0])
-
-    def again() -> dqa.Run:
-        return dqa.play("kuhn", Plays(decide), "eager", games=5, out=tmp_path, options=HERE)
-
-    run = again()
-    assert [r.outcome for r in run.results].count(Outcome.INFRASTRUCTURE) == 1
-    assert run.counts.played == 4
-    assert "1 of 5 games were not finished" in str(run.how_to_resume())
-    assert run.games is not None
-    assert run.games.pairs[0].failed == 1
-    assert [r.value is None for r in run.results].count(True) == 1
-    down[0] = False
-    whole = again()
-    assert whole.made == 1
-    assert whole.counts.complete
 
 
 def test_a_failure_of_the_history_loses_no_paid_move(tmp_path: Path) -> None:

@@ -68,23 +68,6 @@ def test_the_first_rate_has_the_interval_of_the_accuracy(pattern: tuple[int, ...
     assert (once.low, once.high) == pytest.approx(summary.interval)
 
 
-def test_an_epoch_more_makes_no_accuracy_surer_than_its_questions() -> None:
-    """10 questions asked 4 times with the same answers are as 10, and not as 40."""
-    once = [result(n, n < 6) for n in range(10)]
-    (alone,) = summarise(once)
-    (found,) = summarise([r.changed(epoch=epoch) for r in once for epoch in (1, 2, 3, 4)])
-    assert (found.low, found.high) == wilson(6, 10)
-    assert alone.interval == wilson(6, 10)
-    assert not alone.is_clustered
-    assert found.is_clustered
-    assert found.interval is not None
-    assert alone.interval is not None
-    # Student's t for the normal's quantile, as the spread of questions is estimated.
-    assert found.interval[0] == pytest.approx(alone.interval[0], abs=0.05)
-    assert found.interval[0] < alone.interval[0]
-    assert found.interval[1] == pytest.approx(alone.interval[1], abs=0.05)
-
-
 @pytest.mark.parametrize("right", [(False, False), (True, False), (True, True)])
 def test_neither_epochs_nor_databases_narrow_the_interval_of_one_situation(
     right: tuple[bool, bool],

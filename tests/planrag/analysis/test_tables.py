@@ -9,7 +9,6 @@ import pytest
 from dqa.core.errors import UnknownNameError
 from dqa.evaluation.findings import Analysis, Case, Cases
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.statistics.clusters import wilson
 from dqa_planrag.analysis import analyse
 from tests.planrag.analysis.runs import empty, failed, make_case, ran
 
@@ -62,21 +61,6 @@ def test_accuracy_is_listed_by_question_type_for_every_decider() -> None:
     with pytest.raises(UnknownNameError, match="first"):
         analyse(cases, "first", None)
     assert shares(analyse(cases, None, None), "question_types") == {}
-
-
-def test_epochs_and_databases_do_not_narrow_an_interval() -> None:
-    """Six runs of a question count as one question."""
-    often = [
-        replace(case, result=case.result.changed(epoch=epoch, database=database))
-        for case in (planned(1, n) for n in range(4))
-        for epoch in (1, 2, 3)
-        for database in ("sqlite", "ladybug")
-    ]
-    found = analyse(Cases(tuple(often)), None, None)
-    tables = {table.measure: table.rows[0].shares for table in found.tables if table.rows}
-    for share in (tables["failures"]["failed"], tables["replannings"]["total"]):
-        assert share.of == 24
-        assert (share.low, share.high) == wilson(share.count // 6, 4)
 
 
 def test_re_plannings_are_counted_up_to_four_and_more() -> None:

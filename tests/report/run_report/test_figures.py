@@ -93,19 +93,3 @@ def test_a_question_has_the_answer_of_a_judged_decision(drawn_run: dqa.Run) -> N
     crashed = judged.changed(decider="broken", best_value=None, goal=None, **nothing)
     (row,) = dqa.read_report(dqa.Run((crashed, judged))).questions
     assert (row.official, row.ties, row.tied, row.goal) == ("a", ("a",), 1, "maximise")
-
-
-def test_questions_of_two_runs_are_the_same_by_their_content(drawn_run: dqa.Run) -> None:
-    """Under other names they are equal; with other data they differ."""
-    results = [one.changed(content=f"{one.question}.rules.all") for one in drawn_run.results]
-    again = [one.changed(question=f"{one.question}-again") for one in results]
-    report = dqa.read_report(dqa.Run(tuple(results)), dqa.Run(tuple(again)))
-    assert len(report.questions) == 40
-    assert {len(row.decisions) for row in report.questions} == {24}
-    assert len(report.pairs) == 15
-    other = [one.changed(situation="other data") for one in results]
-    report = dqa.read_report(dqa.Run(tuple(results)), dqa.Run(tuple(other)))
-    assert len(report.questions) == 80
-    run_of = {one.name: one.run for one in report.contestants}
-    runs = [{run_of[pair.first], run_of[pair.second]} for pair in report.pairs]
-    assert sorted(map(tuple, runs)) == [(0,)] * 3 + [(1,)] * 3

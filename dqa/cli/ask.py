@@ -50,10 +50,7 @@ def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer
             raise UsageError("--approved-by is the name of the reviewer, so it needs --approve.")
         return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(
-            "--approve needs a terminal, but standard input or standard error is redirected. "
-            "Leave out --approve, or pass a reviewer in Python (dqa.ask)."
-        )
+        raise UsageError("--approve needs a terminal. Or pass a reviewer in Python (dqa.ask).")
     return TerminalReviewer(by or user_name())
 
 

@@ -16,12 +16,12 @@ import typer
 from dqa.cli import options
 from dqa.cli.help import LIMITS, MODELS
 from dqa.cli.options import argument, option, with_options
-from dqa.cli.output import echo, echo_exactly, echo_json, show
+from dqa.cli.output import echo, echo_data, echo_json, show
 from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
 from dqa.core.docstrings import descriptions
 from dqa.core.errors import UsageError
-from dqa.core.text import counted, escape_invisible, shortened, visible
+from dqa.core.text import counted, shortened, visible
 from dqa.report.table import Table
 
 if TYPE_CHECKING:
@@ -89,18 +89,11 @@ def _statement(statement: str | None, file: Path | None) -> str:
 
 
 def _print_csv(found: QueriedRows) -> None:
-    """Print rows as CSV. On a terminal, control characters are escaped."""
-    shown = _escaped if sys.stdout.isatty() else _plain
     for row in (found.columns, *found.rows):
         line = io.StringIO(newline="")
         # With this line terminator the writer quotes both kinds of line breaks.
-        csv.writer(line, lineterminator="\r\n").writerow([shown(cell) for cell in row])
-        echo_exactly(f"{line.getvalue()[:-2]}\n")
-
-
-def _escaped(cell: Any) -> Any:  # noqa: ANN401  (any value of a result)
-    plain = _plain(cell)
-    return escape_invisible(plain, unescaped="\n\t") if isinstance(plain, str) else plain
+        csv.writer(line, lineterminator="\r\n").writerow([_plain(cell) for cell in row])
+        echo_data(f"{line.getvalue()[:-2]}\n")
 
 
 def _shown(cell: Any) -> str:  # noqa: ANN401  (any value of a result)

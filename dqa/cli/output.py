@@ -41,9 +41,12 @@ def echo(*lines: str, err: bool = False) -> None:
     typer.echo("\n".join(map(visible, lines)), err=err)
 
 
-def echo_exactly(text: str) -> None:
-    """Write data to stdout without escaping, for another program to read."""
-    sys.stdout.write(text)
+def echo_data(text: str) -> None:
+    """Write data to stdout: exactly for another program, and escaped on a terminal."""
+    if sys.stdout.isatty():
+        echo(*text.splitlines())
+    else:
+        sys.stdout.write(text)
 
 
 def echo_text(text: Text) -> None:

@@ -33,12 +33,6 @@ _REPAIRED = frozenset({"after_stop", "unsupported"})
 """Faults that are not reported, because the reply arrived."""
 _LONGEST = 72
 """Maximum number of characters that are shown of a statement."""
-_WORDS = {
-    "RefusedStatementError": "refused",
-    "NotApprovedError": "refused by you",
-    "StatementTimeoutError": "stopped after the time limit",
-}
-
 _Item = TypeVar("_Item")
 
 
@@ -255,7 +249,7 @@ def step_line(event: events.Event) -> str | None:
 
 def _outcome(event: events.ToolEvent) -> str:
     if event.error is not None:
-        return _WORDS.get(event.error, f"failed: {shortened(event.observation, _LONGEST)}")
+        return f"failed: {shortened(event.observation, _LONGEST)}"
     rows = counted(event.row_count, "row")
     if event.cut is None:
         return rows

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
     from dqa.loaders.sources import QuestionSource
 
-_NO_FILE = {
-    "scenario": "--scenario needs --questions FILE: it is the default scenario of the lines in "
-    "that file. To select scenarios of a release or folder, use --scenarios.",
-    "database": "--database needs --questions FILE: it is the database of the questions in that "
-    "file. To choose where 'dqa eval' loads the data of a release or folder, use --databases.",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class QuestionOptions:
@@ -119,9 +112,12 @@ class AnyQuestionOptions(QuestionOptions):
         from dqa.loaders.sources import OwnQuestions
 
         if self.own is None:
-            for name, problem in _NO_FILE.items():
+            for name in ("scenario", "database"):
                 if getattr(self, name):
-                    raise UsageError(problem)
+                    raise UsageError(
+                        f"--{name} needs --questions FILE, which it describes. To select data of "
+                        f"other questions, use --{name}s."
+                    )
             return []
         if not self.database:
             raise UsageError(

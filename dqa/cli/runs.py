@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from dqa.cli import options
 from dqa.cli.evaluate import described
 from dqa.cli.options import argument
-from dqa.cli.output import echo, echo_exactly, echo_json, echo_text
+from dqa.cli.output import echo, echo_data, echo_json, echo_text
 from dqa.cli.output import show as show_output
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
@@ -134,10 +133,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
     lists = any(ended.values())
     if found.location is None:
         if scenario or lists:
-            raise UsageError(
-                "--scenario, --wrong, --failed and --outcome list the decisions of a run: leave "
-                "them out for a single question."
-            )
+            raise UsageError("A file of one decision has no list: leave out options that list.")
     elif question is None or scenario or lists:
         from dqa.report.hints import resume_command
 
@@ -230,15 +226,8 @@ def export(
         return
     wanted = require_format(as_format or "jsonl", for_spreadsheets=for_spreadsheets)
     if wanted == "parquet" or wanted == "inspect":  # noqa: PLR1714  (type checkers narrow it so)
-        kind = "folder" if wanted == "inspect" else "file"
-        raise UsageError(
-            f"The format {wanted} cannot be written to standard output: give a new {kind} (--out)."
-        )
-    text = encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode()
-    if sys.stdout.isatty():  # escape characters that would control the terminal
-        echo(*text.splitlines())
-    else:
-        echo_exactly(text)
+        raise UsageError(f"The format {wanted} needs a new file or folder (--out).")
+    echo_data(encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode())
 
 
 def compare(  # noqa: PLR0913  (one parameter per option)
@@ -286,10 +275,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     names = options.names_in("--deciders", deciders)
     if all(isinstance(run.spec, PlaySpec) for run in read):
         if scenario or shared or times:
-            raise UsageError(
-                "--scenario, --shared and --times apply only to runs of questions, but these are "
-                "runs of games: leave out these options."
-            )
+            raise UsageError("--scenario, --shared and --times are not for games: leave them out.")
         played = compare_games(*read, players=names, against=against, all_pairs=all_pairs)
         models = {one.player: one.model for one in played.players}
         show_output(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)
@@ -378,10 +364,7 @@ def report(  # noqa: PLR0913  (one parameter per option)
 
     if out is None:
         if not as_json:
-            raise UsageError(
-                "There is no output: give a file for the page (--out FILE), or print the figures "
-                "(--json)."
-            )
+            raise UsageError("Give a file for the page (--out FILE), or print figures (--json).")
         echo_json(read_report(*runs, title=title, questions=questions))
         return
     found = write_report(runs, out, title=title, questions=questions, details=details)

@@ -112,14 +112,6 @@ class SetWorld(Record):
     targets: tuple[dict[str, str], ...]
     answers: tuple[Candidate, ...]
 
-    @model_validator(mode="after")
-    def _answered(self) -> Self:
-        if len(self.targets) != len(self.answers):
-            raise ValueError(
-                f"there are {len(self.targets)} targets, but {len(self.answers)} answers"
-            )
-        return self
-
 
 class SetManifest(Record):
     """``manifest.json`` of a named set.
@@ -235,10 +227,7 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
     """Draw a world again. Raise `DataError` if it differs from the manifest."""
     generator = plugins.generator(world.scenario)
     if not isinstance(generator, SimulatedGenerator):
-        raise PluginError(
-            f"The set '{name}' needs the generator of '{world.scenario}' to draw a world again, "
-            "but this generator has no method 'redraw'."
-        )
+        raise PluginError(f"The generator of '{world.scenario}' cannot draw '{name}' again.")
     fields = {name: getattr(world, name) for name in _DRAWN}
     draw = Draw(plan.seed, difficulty=replace(plan.difficulty, hops=world.hops), **fields)
     drawn = generator.redraw(plugins.scenario(world.scenario), draw)
@@ -256,9 +245,8 @@ def read_manifest_of(name: str) -> SetManifest:
     found = manifest.name, manifest.version, manifest.generator_version
     if found != (plan.name, plan.version, GENERATOR_VERSION):
         raise DataError(
-            f"{MANIFEST} of the set '{name}' describes {manifest.name}, version "
-            f"{manifest.version}, generator version {manifest.generator_version}. Expected: "
-            f"{plan.name}, version {plan.version}, generator version {GENERATOR_VERSION}. Use the "
+            f"The set '{name}' is {plan.name}, version {plan.version}, of generator version "
+            f"{GENERATOR_VERSION}, but its {MANIFEST} has {', '.join(map(str, found))}. Use the "
             "version of dqa that contains this set."
         )
     return manifest

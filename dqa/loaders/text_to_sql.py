@@ -333,10 +333,8 @@ class _Reading:
         found = next((path for path in paths if path.is_file()), paths[0])
         try:
             open_regular(found, home=self.folder, most=None).close()
-        except UnsuitableFileError as error:
-            raise ParseError(file, None, f"{problem} cannot be read: {error}") from error
-        except OSError as error:
-            problem += f" is expected at {found}: {error.strerror}"
+        except (UnsuitableFileError, OSError) as error:
+            problem += f" cannot be read at {found}: {error}"
             raise ParseError(file, None, problem) from error
         return str(found)
 

@@ -21,7 +21,6 @@ STORED = "ask --database stored.db --decider oracle"
 WRONG = {
     # Commands and their options
     "evl": "eval",
-    "view runs/x": "now 'dqa report'",
     "eval --nothing": "--nothing",
     "doctor postgresql://ann:secret@host/shop": "ann:***@host",
     "eval --generate 0": "--generate",
@@ -93,7 +92,7 @@ WRONG = {
     "eval --resume run --spec missing.yaml": "leave out --spec",
     "export run --format xml": "'xml' is not an export format",
     "export run --out rows.txt": "'txt' is not an export format",
-    "export run --format parquet": "parquet cannot be written to standard output",
+    "export run --format parquet": "parquet needs a new file",
     "export run --out none/rows.csv": "does not exist",
     "export run --out folder --format inspect": "is not empty",
     "export run --format jsonl --for-spreadsheets": "only for CSV",

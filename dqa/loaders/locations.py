@@ -49,13 +49,16 @@ def whole_url(location: str, name: str | None = None) -> str:
         return location
     names = [*filter(None, [name]), plugins.backend_for(location).name]
     variables = list(dict.fromkeys(map(variable_of, names)))
+    problems: list[str] = []
     for variable in variables:
         whole = os.environ.get(variable, "")
         if redact(whole) == location:
             return whole
+        problems.append(f"{variable} {f'is {redact(whole)}' if whole else 'is not set'}")
     raise UsageError(
-        f"The URL {location} contains *** instead of its password: set {' or '.join(variables)} "
-        "to the URL with the password, or give it (--databases, or --database NAME=URL)."
+        f"The URL {location} contains *** instead of its password, and {' and '.join(problems)}: "
+        f"set {variables[0]} to the URL with the password, or give the URL with the password "
+        "(--databases, or --database NAME=URL)."
     )
 
 

@@ -246,8 +246,8 @@ def read_manifest_of(name: str) -> SetManifest:
     if found != (plan.name, plan.version, GENERATOR_VERSION):
         raise DataError(
             f"The set '{name}' is {plan.name}, version {plan.version}, of generator version "
-            f"{GENERATOR_VERSION}, but its {MANIFEST} has {', '.join(map(str, found))}. Use the "
-            "version of dqa that contains this set."
+            f"{GENERATOR_VERSION}, but its {MANIFEST} describes {found[0]}, version {found[1]}, "
+            f"generator version {found[2]}. Use the version of dqa that contains this set."
         )
     return manifest
 

@@ -334,7 +334,8 @@ class _Reading:
         try:
             open_regular(found, home=self.folder, most=None).close()
         except (UnsuitableFileError, OSError) as error:
-            problem += f" cannot be read at {found}: {error}"
+            why = getattr(error, "strerror", None) or str(error)
+            problem += f" cannot be read at {found}: {why}"
             raise ParseError(file, None, problem) from error
         return str(found)
 

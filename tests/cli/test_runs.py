@@ -166,5 +166,5 @@ def test_a_password_that_is_not_in_the_folder_is_asked_for_by_name(
     record["spec"]["databases"] = ["mysql+pymysql://me:***@127.0.0.1:1/db"]
     change_record(copied, record)
     ran = dqa("eval", "--resume", copied, "--generated", generated)
-    assert "set DQA_MYSQL_URL" in ran.err
+    assert "DQA_MYSQL_URL is not set" in ran.err
     assert "--databases" in ran.err

@@ -85,7 +85,7 @@ def test_a_password_that_was_not_written_comes_from_the_environment(
     """Of that database's own variable, and of no other server's."""
     written = RunSpec.from_json(WHOLE.to_json()).databases
     monkeypatch.delenv("DQA_MYSQL_URL", raising=False)
-    with pytest.raises(UsageError, match=r"instead of its password: set DQA_MYSQL_URL"):
+    with pytest.raises(UsageError, match=r"instead of its password, and DQA_MYSQL_URL is not"):
         targets_of(written)
     monkeypatch.setenv("DQA_MYSQL_URL", LOCATION.replace("db.example", "other.example"))
     with pytest.raises(UsageError, match=r"DQA_MYSQL_URL is \S+:\*\*\*@other\.example") as error:

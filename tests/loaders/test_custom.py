@@ -206,13 +206,13 @@ def test_a_password_is_taken_from_the_variable_of_the_database_or_of_its_kind(
 ) -> None:
     """Two databases on one kind of server have two."""
     written_url = "mysql+pymysql://me:***@host/sales"
-    with pytest.raises(dqa.UsageError, match=r"set DQA_SALES_URL or DQA_MYSQL_URL"):
+    with pytest.raises(dqa.UsageError, match=r"DQA_SALES_URL is not set and DQA_MYSQL_URL"):
         whole_url(written_url, "sales")
     monkeypatch.setenv(variable_of("mysql"), "mysql+pymysql://me:one@host/other")
     monkeypatch.setenv(variable_of("sales"), "mysql+pymysql://me:two@host/sales")
     assert whole_url(written_url, "sales") == "mysql+pymysql://me:two@host/sales"
     monkeypatch.delenv(variable_of("sales"))
-    with pytest.raises(dqa.UsageError, match="set DQA_SALES_URL") as error:
+    with pytest.raises(dqa.UsageError, match="DQA_SALES_URL is not set") as error:
         whole_url(written_url, "sales")
     assert "one" not in str(error.value)
 

@@ -113,7 +113,9 @@ def test_a_wrong_entry_is_left_out_and_named(
 def test_a_missing_database_is_named_with_its_entry(tmp_path: Path) -> None:
     """So is a file that leads out of the folder."""
     folder = write_bird(tmp_path / "bird", _changed(2, db_id="ghost"))
-    with pytest.raises(ParseError, match=r"dev\.json: entry 3: the database 'ghost' is expected"):
+    with pytest.raises(
+        ParseError, match=r"dev\.json: entry 3: the database 'ghost' cannot be read"
+    ):
         read_questions(folder)
     outside = tmp_path / "outside.sqlite"
     (folder / "dev_databases" / "choir" / "choir.sqlite").rename(outside)

@@ -248,7 +248,9 @@ class Utilities(Finding):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if (self.aversion is None) != (self.attitude == "mean"):
-            raise ValueError("every attitude except the mean needs an aversion; the mean has none")
+            raise ValueError(
+                "give an aversion for every attitude except the mean, and none for the mean"
+            )
         return self
 
 

@@ -310,8 +310,8 @@ def play_tournament(
     world
         The name of the world.
     players, opponents
-        The contestants. By default, the players and opponents in papers' tables of this world that
-        can play in this installation. A world for one player has no opponents.
+        The contestants. By default, all players and opponents from the papers' tables of this
+        world, if their packages are installed. A world for one player has no opponents.
     out, watcher
         As in `dqa.play`. The same call resumes an unfinished run.
     **how

@@ -114,14 +114,16 @@ def choose_by_shortcuts(
     """Let every heuristic answer the questions of its scenario, in the order of the set.
 
     Heuristics about a user's own database run on this database, and all others on SQLite in memory.
-    Choices that a user's own question already contains are returned, too.
+    If the file of a user's own question already contains the choice of a heuristic, this choice is
+    returned.
 
     Parameters
     ----------
     question_set
         The questions.
     locations
-        The user's own databases, by name. None opens the databases that the question set names.
+        The user's own databases, by name. By default, the databases that the question set names are
+        opened.
 
     Raises
     ------

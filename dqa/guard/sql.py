@@ -387,7 +387,8 @@ class _Rules:
         columns |= frozenset() if self.policy.restricts else _SYSTEM_COLUMNS
         if self.policy.schema is None or name.casefold() not in columns:
             hint = closest(name, columns, schema=self.policy.schema)
-            raise Refusal(f".{name} is not a known column, and could call a function.{hint}")
+            problem = f".{name} is not a known column, so the database might run it as a function."
+            raise Refusal(f"{problem}{hint}")
 
     of_classes: ClassVar[Mapping[type, Callable[[_Rules, Any], None]]] = {
         exp.Anonymous: _check_function,

@@ -153,7 +153,7 @@ def release_in(
     form: FormName = "relational",
     strict: bool = False,
 ) -> ReleaseFolder | InPlaceFolder:
-    """Return the source for a published folder. Its files show whether databases are loaded.
+    """Return the source for a published folder. The files decide which kind of source it is.
 
     The parameters are the fields of a `ReleaseFolder`.
 

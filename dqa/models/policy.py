@@ -89,7 +89,7 @@ class Limiter:
     def place(self, tokens: int) -> Iterator[Callable[[int], None]]:
         """Wait until a call may start.
 
-        Yield a function. After the call, the caller passes the true number of tokens to it.
+        Yield a function. When the call has ended, pass the true number of tokens to this function.
 
         Parameters
         ----------

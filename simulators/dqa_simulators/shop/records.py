@@ -111,8 +111,8 @@ def spell_option(value: str) -> str:
 def bound_price(price: float, first: float, second: float) -> float:
     """Return a price bound for a goal: a multiple of ten dollars above the product's price.
 
-    Two of the next four multiples, up to 990 dollars, are drawn. The bound is the higher of the
-    two, or `NO_BOUND` if fewer than two exist.
+    The bound is the higher of two multiples, drawn from the next four that are at most 990
+    dollars. If fewer than two are at most 990 dollars, the bound is `NO_BOUND`.
 
     Parameters
     ----------

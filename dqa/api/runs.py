@@ -42,7 +42,7 @@ from dqa.report.counts import RunCounts, count_decisions
 from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
 from dqa.report.spending import Spending, spending
-from dqa.report.tables import Evaluation, crash_lines
+from dqa.report.tables import Evaluation, failures, how_to_report
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
@@ -280,11 +280,18 @@ class Run:
         return f"{text} All other results are stored; '{how}'{more} resumes the run."
 
     def report(self) -> str:
-        """Return the tables, the lines below the tables, and the errors of bugs, as text."""
+        """Return the tables, the lines below the tables, and the failures, as text."""
         figures = self.figures()
         shown = [f"{table.title}\n{table.to_text()}".rstrip("\n") for table in figures.tables()]
-        bugs = crash_lines(self.crashed, self.location, repeated=self.is_repeated)
-        return "\n".join([*shown, *figures.lines(), *(f"crashed: {line}" for line in bugs)])
+        return "\n".join([*shown, *figures.lines(), *self.failures()])
+
+    def failures(self) -> list[str]:
+        """Return a line for each error of servers and each bug, and how to report bugs."""
+        lines = failures(self.results)
+        if self.crashed:
+            repeated = self.is_repeated
+            lines.append(how_to_report(self.crashed[0], self.location, repeated=repeated))
+        return lines
 
     def figures(self) -> Evaluation:
         """Return the summary statistics of the run."""

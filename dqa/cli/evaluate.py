@@ -388,11 +388,8 @@ def _complain(run: Run) -> None:
     BudgetSpentError
         The run ended because its budget was spent.
     """
-    from dqa.report.tables import failures, how_to_report
-
-    echo(*failures(run.results), err=True)
-    if run.crashed:
-        echo(how_to_report(run.crashed[0], run.location, repeated=run.is_repeated), err=True)
+    if lines := run.failures():
+        echo(*lines, err=True)
     further = run.how_to_resume()
     if run.stopped_by is not None:
         raise BudgetSpentError(f"{run.stopped_by} {further}")

@@ -107,8 +107,8 @@ def instructions(
     """
     limits, digits = settings.limits, settings.display.digits
     rounded = (
-        f", numbers with a fraction rounded to {digits} significant digits, or to as many as "
-        "distinguish the values of a column"
+        f", numbers with a fraction rounded to {digits} significant digits, and to more if "
+        "different values of a column would look the same"
     )
     return fill_blocks(
         blocks,

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -78,24 +76,6 @@ def check_sure(questions: QuestionSet) -> None:
 def test_answers_are_sure_under_every_rule_set(few: QuestionSet) -> None:
     """No other candidate ties with an answer."""
     check_sure(few)
-
-
-@pytest.mark.slow
-def test_a_middle_world_of_each_scenario_is_drawn_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Large worlds are simulated by other code."""
-    folder, whole, chosen = plugins.question_set("hard-1"), manifest(), []
-    for scenario in SCENARIOS:
-        worlds = [world for world in whole.worlds if world.scenario == scenario]
-        middle = [world for world in worlds if 10_000 < world.rows < 20_000]
-        chosen.append(random.Random(3).choice(middle))  # noqa: S311
-    hashes = list(whole.questions.items())[: sum(len(world.targets) for world in chosen)]
-    reduced = whole.changed(worlds=tuple(chosen), questions=dict(hashes)).to_json()
-    (tmp_path / "manifest.json").write_text(json.dumps(reduced), "utf-8")
-    (tmp_path / "set.toml").write_text((folder / "set.toml").read_text("utf-8"), "utf-8")
-    monkeypatch.setattr(plugins, "question_set", lambda _: tmp_path)
-    check_sure(read_set("hard-1", check_words=False))
 
 
 def test_every_shipped_heuristic_is_resisted(few: QuestionSet) -> None:

@@ -9,15 +9,11 @@ from math import comb
 import pytest
 
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.clusters import wilson
-from dqa.evaluation.statistics.comparing import Contestant, stand
 from dqa.evaluation.statistics.summaries import (
     count_epochs,
-    count_tags,
     pass_all,
     pass_at,
     summarise,
-    total_matches,
 )
 from tests.evaluation.statistics.results import result
 
@@ -66,30 +62,3 @@ def test_the_first_rate_has_the_interval_of_the_accuracy(pattern: tuple[int, ...
     once = found.pass_rates[0].at_k
     assert once.value == pytest.approx(summary.accuracy)
     assert (once.low, once.high) == pytest.approx(summary.interval)
-
-
-@pytest.mark.parametrize("right", [(False, False), (True, False), (True, True)])
-def test_neither_epochs_nor_databases_narrow_the_interval_of_one_situation(
-    right: tuple[bool, bool],
-) -> None:
-    """2 questions are 2, in the table, in the totals, by tag and in a comparison."""
-    once = [
-        result(n, is_right).changed(situation="one", tags=("t",), match="set")
-        for n, is_right in enumerate(right)
-    ]
-    often = [
-        r.changed(epoch=epoch, database=database)
-        for r in once
-        for epoch in range(1, 21)
-        for database in ("sqlite", "ladybug")
-    ]
-    expected = wilson(sum(right), 2)
-    for summary in summarise(often):
-        assert summary.interval == expected
-        assert not summary.is_clustered
-    (total,) = total_matches(often)
-    (tagged,) = count_tags(often)
-    standing = stand(Contestant("d", tuple(often)))
-    for found in (total, tagged, standing):
-        assert (found.low, found.high) == pytest.approx(expected)
-        assert (found.correct, found.judged) == (40 * sum(right), 80)

@@ -126,7 +126,10 @@ class TreeOfThoughts(TaskDecider):
     def _best(
         self, task: Task, proposed: Sequence[tuple[Thought, ...]], level: int, asking: Asking
     ) -> list[tuple[Thought, ...]]:
-        """Return the paths that continue. If the budget ends the voting, use the votes so far."""
+        """Return the paths with the most votes, which continue on the next level.
+
+        If the budget is spent during the voting, the votes so far decide.
+        """
         votes = [0] * len(proposed)
         try:
             if len(proposed) > 1:
@@ -150,7 +153,7 @@ class TreeOfThoughts(TaskDecider):
         votes: list[int],
         asking: Asking,
     ) -> None:
-        """Count the usable votes. Raise an error if no vote is usable."""
+        """Ask for votes, and count the usable votes. Raise an error if no vote is usable."""
         warmer = asking.model.bind(temperature=self.own.temperature)
         thoughts = [
             Thought(

@@ -61,15 +61,15 @@ def shown(  # noqa: PLR0913
     task
         The task.
     asking
-        Renders the situation.
+        Renders the text of the situation.
     position
-        The position of the prompt; None for the position of the task.
+        The position that the prompt shows. None means the position of the task.
     hidden
         The inferred states of the other players.
     root
         Whether `position` is the position of the task.
     public
-        Whether the position contains only what all players see.
+        Whether the prompt shows only what all players know.
     """
     position = position or task.position
     values: dict[str, Any] = {"task": task, "position": position, "hidden": hidden or {}}
@@ -124,7 +124,7 @@ class TaskDecider(MethodDecider[Task]):
         return ask_choice("direct", task, asking)
 
     def choose_at_once(self, task: Task, asking: Asking) -> Choice:
-        """Ask for an action with one request, without the other steps."""
+        """Ask for an action with a single request. The steps of the method are omitted."""
         return ask_choice("direct", task, asking)
 
 
@@ -158,7 +158,7 @@ class Bidder(TaskDecider):
         return self.settings.own_as(BidderSettings)
 
     def infer_hidden(self, task: Task, asking: Asking) -> Hidden:
-        """Ask for the most likely state of each hidden variable of the other players."""
+        """Ask for the most likely value of each hidden variable of the other players."""
         variables = () if task.position is None else task.position.hidden
         requested: dict[str, list[str]] = {}
         for one in variables:
@@ -242,7 +242,7 @@ class Bidder(TaskDecider):
         return asking.ask("decision", Choice, context=context, **values)
 
     def solve(self, task: Task, asking: Asking) -> Choice:
-        """Take the steps of the method."""
+        """Decide: carry out the five steps of the method in order."""
         own, hidden, left = self.own, {}, self.own.calls - 1
         if own.inference and left and _can_infer(task.position):
             hidden, left = self.infer_hidden(task, asking), left - 1
@@ -299,7 +299,11 @@ class Bidder(TaskDecider):
         asking: Asking,
         spent: OutOfBudgetError | None,
     ) -> Choice:
-        """Ask for the decision. With a spent budget, ask once more or take the largest return."""
+        """Ask for the decision.
+
+        If the budget is spent, ask once more if that is allowed. If this reply is unusable, or no
+        request is allowed, take the action with the largest return.
+        """
         if spent is None:
             try:
                 return self.make_decision(task, hidden, returns, asking)
@@ -328,7 +332,7 @@ def _can_infer(position: Position | None) -> bool:
 def _warn(
     asking: Asking, tree: ExploredTree, estimates: Sequence[Payoffs], own: BidderSettings
 ) -> None:
-    """Record warnings about states without a reply, and about invalid rewards."""
+    """Record warnings about explored states without a usable reply, and about invalid rewards."""
 
     def warn(about: Literal["calls", "replies", "rewards"], count: int, of: int, text: str) -> None:
         if count:

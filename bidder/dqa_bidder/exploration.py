@@ -1,14 +1,15 @@
 """Exploration with opponent modelling (Algorithm 1): find the states that may follow.
 
-One step of the horizon is a turn of the decision maker and the expected replies of the other
-players (equation 2). Consecutive actions of one player in one stage, such as a proposal and its
-utterance, are one turn. After the first action of a turn, only the best next action is explored, or
-the most likely next action of another player. A trajectory ends at the horizon, at a terminal
-state, or at a chance event. States that the viewer cannot distinguish are one node, and the model
-is asked about a node once.
+The horizon counts turns. A turn of the decision maker and the expected replies of the other players
+are one step of the horizon (equation 2). Consecutive actions of one player in one stage, such as a
+proposal and its utterance, are one turn. After the first action of a turn, only the best next
+action is explored, or the most likely next action of another player. A trajectory ends at the
+horizon, at a terminal state, or at a chance event. States that the viewer cannot distinguish are
+one node, and the model is asked about a node once.
 
-The payoff of a terminal state may depend on hidden values or new cards. If several replies of
-another player are explored, the model estimates such payoffs. The mean over the replies needs them.
+The payoff of a terminal state may depend on hidden values or new cards, so the rules do not give
+it. If several replies of another player are explored, the model estimates the payoff, because the
+mean over the replies needs it.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class ExploredTree(Finding):
     asked
         The number of requests.
     unasked, unusable
-        The number of states without a request, because of a limit, and the number of states without
-        a usable reply.
+        The number of states about which the model was not asked because of a limit, and the number
+        of states about which no reply was usable.
     scale
         The payoffs that correspond to the rewards 0 and 1.
     outline
@@ -70,13 +71,14 @@ class Node:
     number
         The number of the state, in the order of discovery. The root has number 0.
     of
-        Who acts in the state.
+        What happens in the state: the decision maker (``own``) or another player (``reply``) acts,
+        chance acts, or the game has ended.
     depth
         The number of turns of the decision maker before the state, on the shortest path.
     mover
         The player who acts; empty if no one acts.
     position
-        The position; None for a question that is not a move.
+        The position; None if the question is not a move in a game.
     considered
         The explored actions of the decision maker; None until the model selects them.
     known
@@ -96,7 +98,8 @@ class Node:
         Whether the player who acts here also took the last action, in the same turn. False for the
         root.
     asked
-        Whether the model was asked about the state, or need not be asked.
+        Whether the state needs no request: the model was asked about it, or the rules give all that
+        is needed.
     unusable
         Whether no reply about the state was usable.
     """
@@ -128,15 +131,19 @@ class Node:
     def followed(self) -> tuple[Candidate, ...]:
         """The actions of the decision maker whose results are explored.
 
-        Within a turn, this is only the action with the largest reward. Until the model has
-        selected the actions, these are the actions with a known reward.
+        After the first action of a turn, only the action with the largest reward is explored. As
+        long as the model has not selected actions, the actions with a known reward are explored.
         """
         if self.in_turn and self.rewards:
             return (max(self.rewards, key=lambda action: self.rewards[action]),)
         return tuple(self.known) if self.considered is None else self.considered
 
     def outline(self, indent: str, shown: set[int]) -> Iterator[str]:
-        """Yield a line for each state and action. A state in `shown` is not repeated."""
+        """Yield a line of text for each state and action below this state.
+
+        `shown` contains the numbers of the states that the lines already describe. They are only
+        mentioned.
+        """
         if self.number in shown:
             yield f"{indent}{self._title}, as above"
             return
@@ -221,8 +228,8 @@ class Tree:
     def normalise(self) -> None:
         """Scale rewards and payoffs to 0 to 1.
 
-        The scale includes all estimated and known payoffs, and the range of possible payoffs of the
-        decision.
+        The scale covers all estimated and known payoffs, and all payoffs that are possible in the
+        position of the decision.
         """
         position = self.root.position
         values = [*((0.0, 1.0) if position is None else position.stakes)]
@@ -246,8 +253,8 @@ class Tree:
     ) -> None:
         """Explore in waves. The requests of a wave are independent and run in parallel.
 
-        If the maximum number of requests is reached, there are no replies for the states that were
-        found last.
+        At the maximum number of requests, the exploration ends. The model is not asked about the
+        states that were found last.
 
         Parameters
         ----------
@@ -263,7 +270,8 @@ class Tree:
         Raises
         ------
         UnparsableReplyError
-            No reply about the first state is usable. Later states may stay without a reply.
+            No reply about the first state is usable. For later states, an unusable reply is not an
+            error.
         OutOfBudgetError, InfrastructureError, BudgetSpentError
             `Asking.ask` raised the error. The tree contains the states that were found before.
         """
@@ -342,7 +350,8 @@ class Tree:
     def _record_known_rewards(self, node: Node, position: Position) -> None:
         """Record the rewards of actions that end the game with a payoff known from the rules.
 
-        The best of these actions are explored even if the model does not select them.
+        Of these actions, those with the largest payoffs are explored even if the model does not
+        select them.
         """
         ends: dict[Candidate, float] = {}
         for action in position.actions:
@@ -372,7 +381,7 @@ class Tree:
                 self._expand(child)
 
     def _follow(self, node: Node, replies: Expected) -> None:
-        """Find the states after the replies of another player."""
+        """Record the expected replies of another player, and find the state after each reply."""
         node.replies = replies
         for action in replies:
             child = node.children[action] = self._find(node.at.after(action), node.depth)
@@ -384,8 +393,9 @@ class Tree:
 def _request(ask: Ask, node: Node) -> Callable[[Asking], _Result]:
     """Return the request about a node.
 
-    The request returns the errors of a spent budget and of an unusable reply, so that the other
-    replies of the wave can be used. It raises the error of an unusable reply about the first node.
+    The request returns an error if the budget is spent or the reply is unusable. It does not raise
+    the error, so the other replies of the wave can be used. Only an unusable reply about the first
+    node is raised as an error.
     """
 
     def request(asking: Asking) -> _Result:

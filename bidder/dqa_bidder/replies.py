@@ -63,7 +63,7 @@ class Unknown:
     actions
         The actions.
     known
-        The payoffs of further actions, which follow from the rules.
+        The payoffs of other actions. They follow from the rules, so the model does not write them.
     most
         The number of most promising actions that the model selects; None for all actions.
     is_chance
@@ -95,7 +95,7 @@ class _Numbers(Reply):
     clipped, missing
         The actions whose number was out of range, and the actions without a number.
     problems
-        Descriptions of these problems.
+        A text for each problem that the reply has.
     """
 
     clipped: tuple[Candidate, ...] = Field(default=(), title="clipped")
@@ -104,7 +104,7 @@ class _Numbers(Reply):
 
     @property
     def flaws(self) -> Sequence[str]:
-        """The reasons to ask the model again."""
+        """The problems for which the model is asked again."""
         return self.problems
 
     @model_validator(mode="before")

@@ -2,8 +2,9 @@
 
 With ``expected`` (the default), the return of an action is its expected payoff: the mean over the
 replies, weighted by their probabilities. After each reply, the decision maker takes the best
-action. A trajectory contributes one value: the payoff of its terminal state, or its last estimate
-if it has none. So trajectories of different lengths are comparable.
+action. A trajectory contributes one value: the payoff of its terminal state. If it has no terminal
+state, it contributes its last estimated payoff. So trajectories of different lengths are
+comparable.
 
 The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` for k from 0 to T. ``G(a)`` is the largest
 sum of a trajectory that begins with a. Algorithm 2 writes the exponent as i, which is not defined;
@@ -76,7 +77,10 @@ class Returns(Finding):
     beta: float = Field(title="beta")
 
     def shown(self, value: float | None, *, mean: bool) -> float | None:
-        """Round a return for a prompt. With `mean`, convert it to a payoff in the game's unit."""
+        """Round a return for a prompt.
+
+        If `mean` is true, the return is an expected payoff, and is converted to the game's unit.
+        """
         if value is None or not mean:
             return None if value is None else rounded(value)
         low, high = self.scale
@@ -119,7 +123,10 @@ def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Ret
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best trajectory from a state: first reward (None if unknown), return and steps."""
+    """The best trajectory from a state.
+
+    It has the first reward of the trajectory (None if it is unknown), the return, and the steps.
+    """
 
     first: float | None = None
     total: float = 0.0
@@ -136,7 +143,7 @@ class _Trajectories:
         ``weights[k]`` is the weight of the reward of the decision maker's turn k. If this is the
         last reward of the trajectory, the weight is ``last[k]``.
     step
-        1, or 0 if the weights do not depend on k.
+        The amount by which k increases after a turn: 1, or 0 if the weights do not depend on k.
     """
 
     weights: Sequence[float]
@@ -145,7 +152,10 @@ class _Trajectories:
     _found: dict[tuple[int, int], _Best] = field(default_factory=dict)
 
     def of_action(self, node: Node, action: Candidate, k: int) -> _Best:
-        """Return the best trajectory with an action as turn `k` of the decision maker."""
+        """Return the best trajectory whose first action is this action.
+
+        `k` is the number of the decision maker's turn in which the action is taken.
+        """
         reward, child, after = node.rewards.get(action), node.children.get(action), _Best()
         continues = child is not None and child.in_turn
         if child is not None and (continues or k + self.step < len(self.weights)):
@@ -176,7 +186,10 @@ class _Trajectories:
         return max(known, key=lambda way: way.total, default=_Best())
 
     def _mean(self, node: Node, k: int) -> _Best:
-        """Return the mean over the replies. It is unknown if the return of any reply is unknown."""
+        """Return the mean over the replies.
+
+        If the return of any reply is unknown, so is the mean.
+        """
         after = {reply: self._of_node(node.children[reply], k) for reply in node.replies}
         likely = max(after, key=lambda reply: node.replies[reply])
         chance, way = node.replies[likely], after[likely]

@@ -55,7 +55,8 @@ class Task:
     position
         The current position if the question is a move in a game; otherwise None.
     form
-        The form of further actions; see `dqa.core.question.Question.free_form`.
+        The form in which the model may write an action that is not listed; see
+        `dqa.core.question.Question.free_form`.
     """
 
     scenario: str
@@ -150,10 +151,11 @@ def _read_move(
 
 
 def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
-    """Return the statements to run, each after the name of its history table, or "".
+    """Return the statements to run, as pairs of a history table's name and a statement.
 
-    The statements are those of the question, otherwise those of a game's history, otherwise those
-    of the scenario.
+    The name is empty if the statement does not read a history table. If the question has
+    statements, they are used. Otherwise, a game's history is read, or else the scenario defines the
+    statements.
     """
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]

@@ -78,7 +78,10 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         return ask_decision("zero_shot", task, asking).chosen
 
     def last_choice(self, task: Problem | Candidate, recorder: Recorder) -> Choice | None:
-        """Return the decision of the last reply that contains one, such as a vote."""
+        """Return the decision of the last reply that contains a decision.
+
+        A vote also is a decision.
+        """
         for event in reversed(recorder.events):
             if isinstance(task, Problem) and isinstance(event, ReplyEvent):
                 with suppress(UnparsableReplyError):

@@ -21,13 +21,15 @@ class ContextRead(Finding):
     Attributes
     ----------
     goal, rules
-        The question and its rules, as in every prompt; empty in traces of earlier versions.
+        The question and its rules, in the words of every prompt. Traces of earlier versions lack
+        them, so both are empty.
     actions
         The actions that are compared.
     left_out
-        The actions that no row names; empty if rows name fewer than two actions.
+        The actions that were not compared, because no row names them. It is empty if the rows name
+        fewer than two actions: then all actions are compared.
     text
-        The rows, as in every prompt.
+        The rows, in the form in which every prompt shows them.
     failed, cut
         The number of queries that failed, and the number of results that a limit shortened.
     """
@@ -54,7 +56,10 @@ class OnlyAction(Finding):
 
 
 class AskedFor(Finding):
-    """The requested numbers of factors and of values per factor; 0 if no model was asked."""
+    """The numbers of factors and of values per factor for which the prompt asked.
+
+    Both are 0 if no model was asked.
+    """
 
     factors: Number = 0
     values: Number = 0
@@ -72,7 +77,8 @@ class NamedFactors(Finding):
     asked
         The numbers of factors and values that the model was asked for.
     left_out, values_left_out
-        The factors beyond the requested number. By factor, the values beyond the requested number.
+        The factors that exceed the requested number, and by factor the values that exceed the
+        requested number. Later steps do not use them.
     unusable
         The number of entries without a name or values, or with a repeated name.
     unplaced
@@ -152,9 +158,9 @@ class Ranking(Finding):
         The number of shown items without a rank, the number of repeated entries, and the number of
         entries for items that were not shown.
     explanation
-        The model's reasons for the first of `items`.
+        The model's reasons why the first of `items` is the best.
     problem
-        Why no reply could be read; empty if a reply was read.
+        The reason why no reply contains a ranking; empty if a reply was read.
     """
 
     model_config = ConfigDict(title="ranking")
@@ -177,7 +183,10 @@ class Ranking(Finding):
 
     @property
     def oddities(self) -> str:
-        """The problems of the ranking, as the end of a sentence; empty if there are none."""
+        """The numbers of omitted, repeated and invented items, as words that end a sentence.
+
+        The text is empty if there are none.
+        """
         counts = {"omitted": self.omitted, "repeated": self.repeated, "invented": self.invented}
         return "".join(f", {count} {name}" for name, count in counts.items() if count)
 
@@ -223,7 +232,8 @@ class Utilities(Finding):
     objective
         A description of the function that the scores minimise.
     aversion
-        The aversion of the attitude; None for the mean.
+        The share of the worst states over which the attitude takes the mean; None if the attitude
+        is ``mean``.
     elicitation, alpha, scale, temperature, attitude
         As in `dqa_dellma.settings.DellmaSettings`.
     """
@@ -249,7 +259,7 @@ class Utilities(Finding):
     def _check(self) -> Self:
         if (self.aversion is None) != (self.attitude == "mean"):
             raise ValueError(
-                "give an aversion for every attitude except the mean, and none for the mean"
+                "the attitude 'mean' has no aversion, and every other attitude needs an aversion"
             )
         return self
 

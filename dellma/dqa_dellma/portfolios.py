@@ -33,7 +33,7 @@ _MOST_UNITS = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a portfolio of A actions, and the share of states whose mean is maximised.
+    """The limits of a portfolio of A actions, and what a portfolio maximises.
 
     Attributes
     ----------
@@ -46,7 +46,8 @@ class Limits:
     unit
         Amounts are multiples of this number, > 0; None allows any amount.
     share
-        The share of worst states, > 0 and <= 1; 1 maximises the mean.
+        The portfolio maximises its mean utility over this share of worst states, > 0 and <= 1. With
+        a share of 1, this is the mean over all states.
     """
 
     budget: float
@@ -77,7 +78,7 @@ class Portfolio:
     amounts
         The amount of each action.
     value, expected_utility
-        The value under the attitude, and the expected utility.
+        The portfolio's value under the attitude (mean or CVaR), and its expected utility.
     cost
         The total cost.
     single, single_value
@@ -260,11 +261,11 @@ def _by_action(
     *,
     zero: bool = False,
 ) -> Floats:
-    """Return a number for each action: from `values` if it is there, otherwise `usual`."""
+    """Return a number for each action: its number in `values`, or else `usual`."""
     figures = {str(action): usual for action in actions}
     for name, figure in (values or {}).items():
         if name not in figures:
-            raise UnknownNameError(f"action with a {what}", name, figures)
+            raise UnknownNameError("action", name, figures)
         _check(f"The {what} of {name}", figure, zero=zero)
         figures[name] = figure
     return np.array(list(figures.values()))

@@ -236,9 +236,9 @@ def _has_read(recorder: Recorder) -> bool:
 def _last_decision(run: Run) -> Decision:
     """Return the last decision that the agent stated, or a decision without a choice.
 
-    If the answer is a candidate, this is the candidate in the last thought that names exactly one
-    candidate. If the answer is a statement, this is the last statement that ran without an error
-    and is a valid answer.
+    For a question with candidates, the last thought that names exactly one candidate states the
+    decision. For a question whose answer is a statement, the decision is the last statement that
+    ran without an error and is a valid answer.
     """
     recorder = run.recorder
     for text in _decision_texts(run):
@@ -267,7 +267,10 @@ def _decision_texts(run: Run) -> Iterator[str]:
 
 
 def _settle_plan(run: Run, reply: Reply, talk: TalkProtocol, *, replans: bool) -> Reply:
-    """Record the plan in a reply. Return the reply, without its actions if the plan was refused."""
+    """Record the plan in a reply, and return the reply.
+
+    If a person refused or corrected the plan, the returned reply has no actions.
+    """
     plans = run.recorder.plans
     text = _new_plan(reply, plans, replans=replans)
     settled = None if text is None else settle_plan(text)

@@ -26,8 +26,8 @@ def offer_candidates(
 ) -> tuple[str, WarningEvent | None]:
     """Return a description of the candidates, and a warning if it omits some.
 
-    The questions of a scenario describe their candidates themselves, so their description is empty,
-    unless there are very many candidates. A free form is always described.
+    A question of a scenario describes its candidates in its own text. Its description is therefore
+    empty unless the number of candidates is very large. A free form is always described.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _one_line(candidate: Candidate) -> str:
 
 
 def about_of(question: Question) -> str:
-    """Return all texts of a question, by which the tables of a long schema are ranked."""
+    """Return all texts of a question. They show which tables of a long schema are relevant."""
     texts = [question.text, question.rules, question.candidate_query or ""]
     return "\n".join([*texts, *question.context_queries, *question.target.values()])
 

@@ -1,4 +1,4 @@
-"""Let a person review plans. `dqa.deciders.reviewing` is for statements and decisions."""
+"""Let a person review plans. `dqa.deciders.reviewing` reviews statements and decisions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def settle_plan(plan: str) -> Settled:
 
 
 def describe_plan(settled: Settled, *, is_first: bool) -> str:
-    """Return the message about a refused or corrected plan."""
+    """Return the message to the model about a plan that a person refused or corrected."""
     if settled.text is None:
         return word_refusal(settled, *(_REFUSED if is_first else _REFUSED_NEW))
     why = f" Reason: {settled.reason}." if settled.reason else ""
@@ -38,7 +38,7 @@ def describe_plan(settled: Settled, *, is_first: bool) -> str:
 
 
 def _listed(plan: str) -> str:
-    """Return a plan as a numbered list. Plain lines are numbered."""
+    """Return a plan as a numbered list. If the plan has no numbers, each line gets a number."""
     if list_in(plan) is not None:
         return plan
     lines = filter(None, map(str.strip, plan.splitlines()))

@@ -59,7 +59,7 @@ def _template(text: str) -> Template:
 def layout(recipe: Recipe) -> tuple[str, ...]:
     """Return the names of the blocks of an agent's instructions, in order.
 
-    A protocol may not have all of these blocks.
+    If a protocol has no text for a block, its instructions omit the block.
     """
     once, plans, replans = recipe.reads_once, recipe.plans, recipe.replans
     acting, planning = (recipe.thinks == phase for phase in ("acting", "planning"))
@@ -150,7 +150,7 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     protocol
         The protocol.
     plan
-        The plan in the words of the model. The text omits the lines that are not steps.
+        The plan in the words of the model. Lines that are not steps do not appear in the result.
     current_step
         The number of the step that the model named last; empty if it is unknown.
     """

@@ -13,8 +13,9 @@ Rules for reading a reply:
 - A label is at the start of a line, in any case, with or without Markdown emphasis.
 - The thoughts of a reasoning model before its reply (``<think>``) are ignored.
 - A reply is cut before an ``Observation:`` that the model invents.
-- An action such as "Self thinking", which is not a tool, is a thought.
-- A verdict on the plan is a word, or ``Y`` or ``N`` followed by the line ``Plan:``.
+- An action such as "Self thinking" is a thought, because it does not name a tool.
+- A verdict on the plan is a word such as ``keep``, or ``Y`` or ``N`` followed by the line
+  ``Plan:``.
 - Inside a statement, only ``Observation`` and ``Final Answer`` are labels, because other labels may
   be names of columns or keys. A semicolon or an empty line ends the statement.
 """
@@ -186,7 +187,7 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
 
 
 def _bare(action: str) -> str:
-    """Return the name of an action in lower case without markup, as in `_NOTHING`."""
+    """Return an action in lower case and without markup, so that `_NOTHING` can contain it."""
     return action.strip(" `*\"'.()[]").lower()
 
 
@@ -218,8 +219,8 @@ def _sections(text: str) -> dict[str, str]:
 def _ends_above(text: str, position: int) -> bool:
     """Return whether the line above the label at `position` is empty or ends with a semicolon.
 
-    Such a line ends a statement. Only this line is read, because every line may have a label, and
-    the search would otherwise take quadratic time.
+    An empty line or a semicolon ends a statement. Only the line above is read: a search through all
+    earlier lines would take quadratic time if every line has a label.
     """
     begin = text.rfind("\n", 0, max(position - 1, 0)) + 1
     above = text[begin : max(position - 1, 0)].rstrip(" \t")
@@ -227,10 +228,10 @@ def _ends_above(text: str, position: int) -> bool:
 
 
 def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:
-    """Return a reply that only thinks, or thinks and decides; None for any other reply.
+    """Return a reply that only thinks, or that thinks and decides; None for any other reply.
 
-    The action of such a reply means to think or to do nothing. A decision in the reply is valid,
-    because it does not depend on the result of an action.
+    A reply thinks if its action means to think or to do nothing. A decision in the same reply is
+    valid, because there is no result for which it would have to wait.
     """
     tool, text = _action_of(sections)
     # If the action is only markup, its name is missing. Then the model is asked for the name.
@@ -268,7 +269,8 @@ def _acting(common: Reply, sections: Mapping[str, str]) -> Reply:
 def _action_of(sections: Mapping[str, str]) -> tuple[str, str]:
     """Return an action and its input.
 
-    Both may be written as ``tool(input)``. The input may be a fenced block on the next line.
+    The action and its input may be written as ``tool(input)``. The input may also be a fenced block
+    on the line after the action.
     """
     action = sections.get("action", "")
     if "action input" in sections:
@@ -316,7 +318,10 @@ def _unwrapped(statement: str) -> str:
 
 
 def _argument(arguments: object) -> str:
-    """Return the statement in a JSON object: the field with a common name, or the only field."""
+    """Return the statement in a JSON object; empty if there is none.
+
+    The statement is in a field with a usual name such as ``query``, or in the only field.
+    """
     if not isinstance(arguments, dict):
         return ""
     named = [arguments[name] for name in _STATEMENT_NAMES if name in arguments]

@@ -38,11 +38,12 @@ class Recipe:
     reads_once
         Whether the agent may query the database only once.
     thinks
-        When the format asks for a thought: before each action, before each plan, or never.
+        When the prompt asks the model for a thought: before each action (``acting``), before each
+        plan (``planning``), or never.
     simulates
         Whether the agent may run the scenario's rules on the rows of the database.
     default_for
-        As in `dqa.deciders.base.DeciderFactory`.
+        The uses for which the agent is a default decider; see `dqa.deciders.base.DeciderFactory`.
     """
 
     name: str

@@ -51,7 +51,8 @@ class Reply:
     replan
         The new plan that replaces the current plan; None if the current plan is kept.
     keeps
-        Whether the reply explicitly keeps the current plan; `plan` then only repeats it.
+        Whether the reply explicitly keeps the current plan. If so, `plan` only repeats the current
+        plan.
     current_step
         The number of the current step of the plan, as text (``"2"``, ``"2-3"``); empty if the reply
         does not name it.
@@ -93,7 +94,10 @@ def is_thinking(tool: str) -> bool:
 
 
 def named(action: str) -> tuple[str, str]:
-    """Split an action into its name and its input (in brackets, or after a colon or dash)."""
+    """Split an action into the name of its tool and its input.
+
+    The input is in brackets, or after a colon or dash.
+    """
     name, *rest = _BEHIND_A_NAME.split(action.strip(" `*\"'[]"), maxsplit=1)
     return name, "".join(rest).strip(" `*\"'()[]")
 

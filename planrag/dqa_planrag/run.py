@@ -33,7 +33,8 @@ class Run:
     messages
         The conversation.
     reply, problem
-        The last reply. If it could not be used: None, and the reason.
+        The last reply and an empty problem. If the reply could not be used, `reply` is None, and
+        `problem` is the reason.
     failures
         The number of consecutive replies that could not be used.
     current_step

@@ -124,13 +124,13 @@ def _prompt(messages: _Messages) -> TaskPrompt:
 
 
 def _observed(evidence: Evidence) -> Observed:
-    """Return the rows that a statement returned, as the model sees them."""
+    """Return the rows of a statement's result that were shown to the model."""
     lines = takewhile(lambda line: line.startswith("["), evidence.observation.splitlines())
     return Observed(tuple(tuple(json.loads(row)) for row in [*lines][1:]))
 
 
 def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list[str]:
-    """Return the section with the plan in a labelled reply; empty if the agent does not plan."""
+    """Return the part of a labelled reply about the plan; empty if the agent does not plan."""
     if recipe.plans and is_first:
         return [f"Plan:\n{plan}"]
     if recipe.plans and recipe.replans:

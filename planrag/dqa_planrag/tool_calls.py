@@ -208,7 +208,8 @@ class ToolCalls:
     ) -> list[BaseMessage]:
         """Return each result with the id of its call.
 
-        `closing` is added to the last result, because some providers reject a user's message here.
+        The text `closing` is added to the last result, because some providers reject a user's
+        message after the results of tools.
         """
         texts = [text for _, text in results]
         if closing:
@@ -219,11 +220,11 @@ class ToolCalls:
         ]
 
     def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
-        """Answer the call of decide with the problem of an invalid decision."""
+        """Answer the call of the tool ``decide``: say why the decision is invalid."""
         return self.objected(reply, f"Error: the decision was not accepted. {problem}")
 
     def objected(self, reply: Reply, message: str) -> list[BaseMessage]:
-        """Answer the call of decide with a person's message."""
+        """Answer the call of the tool ``decide`` with a person's message about the decision."""
         return [ToolMessage(message, tool_call_id=reply.answer_id, name="decide")]
 
 
@@ -262,5 +263,5 @@ def _as_json(arguments: object) -> str:
 
 
 def _position(name: str) -> int:
-    """Return the position of a call in its reply, which is the end of its id."""
+    """Return the position of a call in its reply. The call's id ends with this position."""
     return int(name.rpartition("_")[2])

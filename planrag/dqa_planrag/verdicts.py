@@ -66,9 +66,9 @@ def planning_in(sections: Mapping[str, str]) -> Reply:
 def _is_no(verdict: str, end: int, behind: str | None) -> bool:
     """Return whether the "no" that ends at `end` is the verdict, and not the start of a sentence.
 
-    It is the verdict if it is alone on its line, or if the line ``Plan:`` or a reason after
-    punctuation follows. Before a list of steps, a "no" with a reason may also introduce a new plan,
-    so it does not count.
+    A "no" is the verdict if it is alone on its line, or if the line ``Plan:`` follows. It is also
+    the verdict if punctuation and a reason follow, but only without a list of steps: before a list,
+    a "no" with a reason may introduce a new plan.
     """
     rest = verdict[end:]
     line, _, _ = rest.partition("\n")
@@ -79,7 +79,11 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 
 
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
-    """Return the new plan after a "yes": in the verdict, otherwise below it, otherwise above it."""
+    """Return the new plan for a verdict "yes"; None if the current plan stays.
+
+    The new plan is in the verdict. If it is not there, it is the plan after the verdict (`behind`),
+    or else the plan before the verdict (`plan`).
+    """
     listed = list_in(verdict)
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:
         listed = None if _KEEPING.search(verdict) else verdict.strip()

@@ -38,15 +38,17 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
     budget
         Maximum total cost.
     unit
-        Amounts are multiples of this number; by default, any amount is allowed.
+        Every amount is a multiple of this number. By default, any amount is allowed.
     cost
-        Cost of an amount of 1 of an action; 1 by default. Repeatable.
+        Cost of one unit of an action; by default 1. Repeat the option for further actions.
     most
-        Largest amount of an action; by default, as much as the budget can buy. Repeatable.
+        Largest amount of an action; by default, as much as the budget can buy. Repeat the option
+        for further actions.
     attitude
         Statistic of the utilities to maximise: mean or cvar. Default: as in the decision.
     aversion
-        cvar is the mean over this share of worst states. Default: as in the decision, or 0.2.
+        Share of the worst states for cvar, which is the mean over these states. Default: as in the
+        decision, or 0.2 if the decision used the mean.
     """
     from dqa.api.stored import read_run
     from dqa_dellma.portfolios import combine_actions
@@ -65,7 +67,10 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
 
 
 def _figures(name: str, texts: Iterable[str]) -> dict[str, float]:
-    """Parse settings ``ACTION=X``; the name of an action may contain an equals sign."""
+    """Read settings ``ACTION=X`` as numbers by action.
+
+    The name of an action may contain an equals sign.
+    """
     figures = {}
     for setting in texts:
         action, _, figure = setting.rpartition("=")

@@ -137,7 +137,10 @@ def _situation(scenario: str, name: str, rows: Mapping[str, list[tuple[Cell, ...
 def _questions(
     situation: Situation, key: str, truth: Mapping[str, float], target: Mapping[str, str]
 ) -> tuple[LabelledQuestion, ...]:
-    """Return a question for every set of two or more options. The target's `key` lists the set."""
+    """Return a question for every set of two or more options.
+
+    The target value `key` of a question lists the options in its set.
+    """
     scenario = plugins.scenario(situation.schema.scenario)
     return tuple(
         scenario.recorded(

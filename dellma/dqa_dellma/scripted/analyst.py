@@ -1,8 +1,8 @@
 """Scripted replies to the steps of DeLLMa and its baselines.
 
 The analyst works for any scenario. The worth of an action is the last number in the first row that
-names the action. The actions with the largest worth have one factor each: the outlook. It says
-whether the action's true worth is below or above this number.
+names the action. Each of the actions with the largest worth has one factor, its outlook. The
+outlook says whether the true worth of the action is below or above this number.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ def _rank(request: Asked) -> object:
 
 
 def rank_by(worth: Mapping[int, float], *, ties: bool) -> list[object]:
-    """Return the keys by descending worth. With `ties`, keys with equal worth form a list."""
+    """Return the keys in descending order of worth.
+
+    If `ties` is true, keys with equal worth form a list within the result.
+    """
     groups: list[list[int]] = []
     for index in sorted(worth, key=lambda index: (-worth[index], index)):
         same = groups and math.isclose(worth[groups[-1][0]], worth[index], rel_tol=_SAME)

@@ -39,9 +39,9 @@ class Dellma(ProblemDecider):
     def enumerate(self, problem: Problem, asking: Asking) -> NamedFactors:
         """Ask for k factors with l values each (section 3.1).
 
-        k is the number of general factors, plus the number of specific factors of each action. If
-        k exceeds the setting `factors`, it is reduced to this number, and the model decides how
-        many of the k factors are specific.
+        k is the number of general factors plus the number of specific factors of all actions. The
+        setting `factors` is the maximum of k. If k would exceed it, the model decides how many of
+        the k factors are general or specific.
         """
         own = self.own
         whole = own.general + own.own * len(problem.actions)

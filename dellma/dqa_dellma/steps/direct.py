@@ -32,7 +32,10 @@ class SelfConsistency(ProblemDecider):
     """
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Choice:
-        """Return the action with the most votes. Raise the error if no vote can be used."""
+        """Return the action with the most votes.
+
+        If no vote can be used, raise the error of a vote.
+        """
         del key
         own = self.settings.own_as(VotingSettings)
         warmer = asking.model.bind(temperature=own.temperature)

@@ -36,7 +36,8 @@ def read_factors(reply: str, wanted: Wanted) -> NamedFactors:
     """Read factors and their values. Raise `UnparsableReplyError` if there are none.
 
     Factors and values that exceed the wanted numbers are left out. Entries without a name or
-    values, or with a repeated name, are ignored. The result lists or counts all of these.
+    values, or with a repeated name, are ignored. The result lists what was left out, and counts
+    what was ignored.
     """
     named, unusable = _read(reply, wanted.actions)
     selected, most = named[: wanted.factors], wanted.values
@@ -104,7 +105,7 @@ def _about(entry: Mapping[str, Any], actions: Sequence[Candidate]) -> tuple[Cand
 
 
 def _factor(entry: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  (JSON from a model)
-    """Return the name of an entry, and its values without repetition; empty if missing."""
+    """Return the name of an entry, and its values without repetition. Missing parts are empty."""
     if not isinstance(entry, dict):
         return "", ()
     name, values = entry.get("name"), entry.get("values")

@@ -112,7 +112,8 @@ class DecisionTree(Record):
     statements
         The queries of the context, with their results.
     failures
-        The replies that could not be used, including those that a later reply replaced.
+        The replies that could not be used. If the model was asked again, the list still contains
+        its earlier reply.
     context, factors, forecast, pairs, rankings, utilities
         The results of the steps; None for a step that the run did not reach.
     """
@@ -270,7 +271,7 @@ class DecisionTree(Record):
 
 
 def has_tree(trace: Trace) -> bool:
-    """Return whether a trace is of a DeLLMa decision, which may be unfinished."""
+    """Return whether a trace is of a DeLLMa decision. The decision may be unfinished."""
     steps = {e.purpose for e in trace.events if isinstance(e, StepEvent | PromptEvent)}
     # The baselines record the same context; only their names differ.
     ours = trace.decider.startswith(_OURS) and "context" in steps
@@ -283,7 +284,7 @@ def find_tree(traces: Sequence[Trace]) -> DecisionTree:
     Raises
     ------
     UsageError
-        Several decisions have a tree, no decision has one, or the tree cannot be read.
+        More than one decision has a tree, no decision has a tree, or the tree cannot be read.
     """
     found = [trace for trace in traces if has_tree(trace)]
     if len(found) > 1:

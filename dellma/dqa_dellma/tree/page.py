@@ -32,7 +32,10 @@ def write_tree(tree: DecisionTree, file: Path | str) -> None:
 def _interval(
     figures: ActionFigures, every: Sequence[ActionFigures]
 ) -> tuple[float, float, float] | None:
-    """Return the interval's ends and the value of an action, as positions (%) on a common scale."""
+    """Return where a chart shows an action: both ends of its interval, and its value.
+
+    The positions are percentages of the chart's width. All actions have the same scale.
+    """
     value, (low, high) = figures.value, figures.interval
     if value is None:
         return None

@@ -34,7 +34,10 @@ Beliefs: TypeAlias = Mapping[str, Mapping[str, Likelihood]]
 
 
 def judge(words: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Likelihood]]:
-    """Return beliefs: the scores of each factor's phrases, scaled to a sum of 1 (Algorithm 1).
+    """Turn likelihoods in words into probabilities (Algorithm 1).
+
+    The probability of a value is the weight of its phrase, divided by the sum of the weights of all
+    values of the factor.
 
     Parameters
     ----------

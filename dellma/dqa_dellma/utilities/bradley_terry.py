@@ -147,7 +147,8 @@ def fit_scores(
 def _choices(items: Ints, rank: Ints, elicitation: Elicitation) -> tuple[Ints, Floats]:
     """Return the choice sets of a ranking, and how often each item was chosen from its set.
 
-    Both arrays have the shape (number of sets, items per set). Tied items share a choice.
+    Both arrays have the shape (number of sets, items per set). If t items are tied for a choice,
+    each has ``1 / t`` of the choice.
     """
     if elicitation == "top1":
         first = rank == rank[0]
@@ -160,7 +161,10 @@ def _choices(items: Ints, rank: Ints, elicitation: Elicitation) -> tuple[Ints, F
 
 
 def _solve(hessian: csc_array, gradient: Floats) -> Floats:
-    """Solve Hessian * step = gradient; a small ridge offsets rounding errors in the Hessian."""
+    """Solve Hessian * step = gradient.
+
+    A small ridge is added to the Hessian, because rounding errors can make it singular.
+    """
     ridge = 1e-14 * float(hessian.diagonal().max())
     factors = splu(
         csc_array(hessian + ridge * eye_array(len(gradient))),

@@ -121,7 +121,8 @@ def maximise(
     actions
         A, the number of actions.
     settings
-        The settings: elicitation, alpha, scale, temperature, attitude, aversion and seed are used.
+        The settings of the method. This function uses `elicitation`, `alpha`, `scale`,
+        `temperature`, `attitude`, `aversion` and `seed`.
 
     Raises
     ------
@@ -139,7 +140,10 @@ def maximise(
     expected = average_utilities(known, action_of, actions)
 
     def values_of(weights: Floats) -> Floats:
-        """Return the values of the actions, shape (..., A), given weights of pairs, (..., n)."""
+        """Return the value of each action, shape (..., A).
+
+        The weights of the pairs have the shape (..., n).
+        """
         values, risk = np.full((*weights.shape[:-1], actions), np.nan), settings.aversion
         for action in np.unique(action_of):
             own = weights[..., action_of == action]
@@ -254,11 +258,12 @@ def weigh_by_attitude(
 def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floats, Floats]:
     """Estimate how certain the actions' values are.
 
-    Utilities have no unit, so only differences between actions matter. Therefore the mean over all
-    actions is fixed. The largest of several uncertain values is too large on average (the winner's
-    curse), so errors are widened by the ratio of their size to the size of the differences. In
-    generated worlds, choices are right about as often as these probabilities predict. At least nine
-    of ten intervals contain the true value (docs/dellma.md).
+    Utilities have no unit, so only differences between actions matter. Therefore each draw is
+    shifted to the same mean over all actions. The largest of several uncertain values is too large
+    on average (the winner's curse). Therefore the intervals are wider if the errors are large
+    compared with the differences between actions. In generated worlds, choices are right about as
+    often as the probabilities predict, and at least nine of ten intervals contain the true value
+    (docs/dellma.md).
 
     Parameters
     ----------
@@ -267,8 +272,8 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
     drawn
         Shape (draws, A): the values for resampled states.
     states
-        The smallest number of states of a ranked action. With a single state there are no
-        intervals.
+        The number of states of the ranked action that has the fewest states. If it is 1, all
+        intervals are unknown.
 
     Returns
     -------
@@ -292,7 +297,7 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
 
 
 def _state_weights(state_of: Ints, action_of: Ints, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield blocks of random weights of the pairs' states, with shape (draws, n) in total.
+    """Yield random weights of the pairs' states, in blocks of draws with n columns.
 
     This is a Bayesian bootstrap: actions that share a state share its weight. For S states of an
     action, gamma weights with shape ``(S - 4) / S`` give the mean the variance of Student's t with

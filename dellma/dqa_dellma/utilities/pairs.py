@@ -24,7 +24,8 @@ class Pairs:
     state_of, action_of
         Shape (n,) each: the state and the action of each item.
     bearing
-        Shape (A, k): which factors affect which action; None if all factors may.
+        Shape (A, k): which factors affect which action; None if every factor may affect every
+        action.
     """
 
     states: NDArray[np.int64]
@@ -63,7 +64,7 @@ def draw_pairs(
     bearing
         Shape (A, k): which factors affect which action.
     own
-        The settings: samples, draws and shared are used.
+        The settings of the method. This function uses `samples`, `draws` and `shared`.
     rng
         The random number generator for states and order.
     """

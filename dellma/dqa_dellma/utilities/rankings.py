@@ -88,7 +88,10 @@ def _item_number(entry: Any) -> int:  # noqa: ANN401  (JSON from a model)
 
 
 def order_strictly(positions: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return item numbers without ties: an entry with several numbers becomes an invalid 0."""
+    """Return item numbers without ties.
+
+    An entry with several numbers becomes 0, which is invalid.
+    """
     return [list(entry) if len(entry) == 1 else [_NO_ITEM] for entry in positions]
 
 

@@ -76,10 +76,10 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 
 
 def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
-    """Yield the measures of a decision as (table, column, is a hit).
+    """Yield the measures of a decision: a table, its column, and whether the decision is a hit.
 
-    Each column of a table shows the percentage of hits. `kinds` contains all kinds of re-planning
-    in the run; None if the decider does not plan.
+    A column shows the percentage of decisions that are hits. `kinds` contains all kinds of
+    re-planning that occur in the run. It is None if the decider does not plan.
     """
     replanned, values = run.measures["replannings"], run.measures["critical_values"]
     if kinds is not None:
@@ -97,7 +97,10 @@ def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[st
 
 
 def _relevance(case: Case, questions: QuestionSet | None) -> Relevance:
-    """Return the relevant objects of a question: all objects if the data is unknown."""
+    """Return the relevant objects of a question.
+
+    If the data is unknown, all objects are relevant.
+    """
     scenario, key = plugins.find_scenario(case.result.scenario), case.result.question
     listed = () if questions is None else questions.questions
     question = next((one for one in listed if one.key == key), None)
@@ -134,11 +137,16 @@ def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
 
 
 def _types(runs: Sequence[AnalysedRun], reference: str) -> dict[tuple[str, str], str]:
-    """Return the type of each question (SR or MR) by the reference's number of retrievals."""
+    """Return the type of each question: how often the decider `reference` retrieved for it.
+
+    The type is ``SR`` for a single retrieval, ``MR`` for several, and ``none`` for no retrieval.
+    """
     counts = {run.key[:2]: run.measures["retrievals"] for run in runs if run.decider == reference}
     if not counts:
         deciders = dict.fromkeys(run.decider for run in runs)
-        raise UnknownNameError("decider with steps and a judged decision", reference, deciders)
+        raise UnknownNameError(
+            "decider whose decisions are judged and have steps", reference, deciders
+        )
     return {key: ("none", "SR", "MR")[min(count, 2)] for key, count in counts.items()}
 
 
@@ -182,7 +190,7 @@ def failure_of(
 
 
 def _gains_nothing(result: Result) -> bool:
-    """Return whether a choice has a known outcome that is no better than that of no decision."""
+    """Return whether the chosen candidate is known to be no better than making no decision."""
     if result.relative_regret is not None:
         return result.relative_regret >= _WORTHLESS
     return result.value is not None and result.baseline is not None  # nothing gains anything

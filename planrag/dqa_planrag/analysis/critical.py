@@ -30,7 +30,7 @@ _DIGITS = 5e-6
 
 
 class Found(StrEnum):
-    """How a decider found a critical value, from the most direct way to the least direct."""
+    """The ways to find a critical value. The most direct way is first, and `MISSED` is last."""
 
     SHOWN = "shown"
     WORKED_OUT = "worked out"
@@ -68,7 +68,8 @@ class Relevance:
     def of(cls, question: Question, scenario: Scenario, data: Situation) -> Relevance:
         """Return the relevant objects, as the section ``[matters]`` of the scenario defines them.
 
-        These are the node that the question's target names, and all nodes with a path to this node.
+        The relevant objects are the node that the question's target names, and all nodes from which
+        a path leads to this node.
         """
         part = scenario.document.matters
         if part is None or part.parameter not in question.target:
@@ -113,8 +114,8 @@ class Asked:
     def brought_data(self, relevance: Relevance) -> bool:
         """Return whether the statement ran and returned data.
 
-        A result of only nulls and zeros, such as a sum or count, can be correct. It is data if all
-        constants in the conditions of the statement exist in the database.
+        A computed result that has only nulls and zeros, such as a sum or count, can be correct. It
+        counts as data if all constants in the conditions of the statement exist in the database.
         """
         cells = [cell for row in self.evidence.rows for cell in row]
         outputs = self.reading.outputs.values() if self.reading is not None else ()
@@ -145,17 +146,18 @@ def read_statements(trace: Trace, schema: Schema | None) -> list[Asked]:
 
 
 class RowView:
-    """One row of a result, and the table rows from which it can come.
+    """One row of a statement's result, and the table rows from which its values can come.
 
     Attributes
     ----------
     cells
-        Each cell, after the origin of its expression. A cell with a node or relationship is
-        followed by the properties.
+        Pairs of an origin and a cell: the origin of the column's expression, and its value in the
+        row. After a node or relationship, its properties follow as further pairs.
     shown
-        By term, its cell in the row.
+        By term, its value in the row. It contains only terms that are columns of the result.
     rows
-        By instance, the possible table rows. An instance is missing if all rows are possible.
+        By instance, the table rows from which its values can come. If an instance is missing, all
+        rows of its table are possible.
     """
 
     def __init__(
@@ -181,10 +183,10 @@ class RowView:
                 self._narrow(term, self.possible(term) or ())
 
     def _narrow(self, term: Term, values: Iterable[Any]) -> None:
-        """Remove the possible table rows in which a term does not have one of the values.
+        """Remove the possible table rows in which a term has none of the values.
 
-        The same is done for all equal terms. If no row has one of the values, the statement must
-        have computed them. Then all rows are possible.
+        Rows are also removed for all terms that are equal to the term. If no row has one of the
+        values, the statement must have computed them. Then no rows are removed.
         """
         for instance, column in self.reading.same(term):
             column_of = self._relevance, self.reading.tables[instance] or "", column
@@ -202,20 +204,26 @@ class RowView:
         return None
 
     def wanted(self, instance: int) -> dict[str, frozenset[Cell]]:
-        """Return the keys of the relevant objects for each key column of an instance."""
+        """Return the keys of the relevant objects by key column of an instance.
+
+        A key column is missing if all objects of its table are relevant.
+        """
         keys, ends = self._relevance.keys, self.reading.ends(instance)
         return {column: keys[table] for column, table in ends.items() if table in keys}
 
     def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
-        """Return whether a leaf is from the column, and can belong to a relevant object."""
+        """Return whether a leaf is from the column and can belong to a relevant object.
+
+        One of the leaves is enough.
+        """
         tables = self.reading.tables
         same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
         return any(map(self._matters, same))
 
     def _matters(self, leaf: Leaf) -> bool:
-        """Return whether a value can belong to a relevant object.
+        """Return whether the value of a leaf can belong to a relevant object.
 
-        An aggregate must belong to relevant objects only.
+        An aggregate must cover only rows of relevant objects.
         """
         wanted, ends = self.wanted(leaf.instance), self.reading.ends(leaf.instance)
         if not wanted:
@@ -227,7 +235,10 @@ class RowView:
         return all(values & keys for values, keys in known)
 
     def sums(self, leaves: Iterable[Leaf], computed: Computed) -> bool:
-        """Return whether a leaf is the sum or mean in `computed` for relevant objects."""
+        """Return whether one of the leaves is the sum or mean that `computed` defines.
+
+        The sum or mean must be that of a relevant object.
+        """
         wanted = computed.table, computed.function, computed.columns
         for leaf in leaves:
             table, owner = self.reading.tables[leaf.instance], {computed.by}
@@ -241,8 +252,8 @@ class RowView:
     def holds(self, computed: Value, value: CriticalValue) -> bool:
         """Return whether a number contains a critical value.
 
-        It does if it was computed from the column of the critical value, from the sum or mean that
-        defines the value, or from all columns that determine the value.
+        The number must be computed from the column of the critical value, from the sum or mean that
+        defines the critical value, or from all columns that determine it.
         """
         if self.has(computed.leaves, value.table, value.column):
             return True
@@ -258,8 +269,8 @@ def found_values(
 ) -> dict[str, Found]:
     """Return how a decider found each critical value, by name of the value.
 
-    A result must show the value for a relevant object, all its parts, or a number computed from the
-    value. A simulation uses all critical values.
+    For a relevant object, a result must show the critical value, a number that is computed from it,
+    or all parts of a value that is a sum or mean. A simulation uses all critical values.
     """
     simulated = any(a.evidence.tool in SIMULATING and a.evidence.error is None for a in asked)
     views = [view for one in asked for view in one.views(relevance)] if values else []

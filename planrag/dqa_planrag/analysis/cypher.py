@@ -37,7 +37,7 @@ def read_cypher(statement: str, dialect: str, schema: Schema) -> Reading | None:
 
 
 def _clauses(tokens: CypherReader) -> Iterator[int]:
-    """Yield the positions of the words that begin clauses outside of brackets."""
+    """Yield the positions of the keywords that begin a clause. Ignore keywords in brackets."""
     i = 0
     while i < len(tokens.keys) - 1:
         if tokens.keys[i] in _CLAUSES and tokens.keys[i - 1] not in {".", "AS", "STARTS", "ENDS"}:

@@ -32,18 +32,20 @@ _TESTS = (exp.Predicate, exp.Connector, exp.Not, exp.Count, exp.CountIf)
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A term from which a number is computed, and the aggregate function around the term.
+    """A term from which a number is computed, and the aggregate function that contains the term.
 
     Attributes
     ----------
     instance, column
         The term.
     function
-        The innermost aggregate function around the term, in lower case; empty without a function.
+        The innermost aggregate function that contains the term, in lower case. It is empty if no
+        aggregate function contains the term.
     columns
-        All columns of the instance in the argument of the function.
+        All columns of the instance that occur in the argument of the aggregate function.
     chosen
-        The columns of the instance that select or group the rows for the function.
+        The columns of the instance that decide which rows the function aggregates: columns in
+        conditions or in GROUP BY.
     """
 
     instance: int
@@ -62,9 +64,10 @@ class Value:
     leaves
         The terms from which the expression is computed.
     term
-        The term if the expression is a single term, unchanged or rounded.
+        The term if the expression is only a term, unchanged or rounded; otherwise None.
     whole
-        The node or relationship that the expression returns, alone or in a list.
+        The instance if the expression returns a whole node or relationship, or a list of it;
+        otherwise None.
     """
 
     leaves: frozenset[Leaf] = frozenset()
@@ -98,7 +101,8 @@ class Reading(ABC):
     tables
         The table of each instance; None if it is not a known table.
     constants
-        By term, the constants to which a condition compares it. The term is equal to one of them.
+        By term, the constants in its conditions. In each row, the term is equal to one of these
+        constants.
     classes
         By term, all terms that the statement's conditions make equal to it.
     groups
@@ -122,7 +126,7 @@ class Reading(ABC):
         return len(self.tables) - 1
 
     def ends(self, instance: int) -> Mapping[str, str]:
-        """Return the key columns of an instance, each with the node table that it refers to."""
+        """Map each key column of an instance to the node table whose keys it contains."""
         return self._keys.get(self.tables[instance] or "", {})
 
     def same(self, term: Term) -> list[Term]:
@@ -189,13 +193,13 @@ class Reading(ABC):
         return Value(frozenset(leaves))
 
     def _chosen(self, instance: int, grouping: set[Term]) -> frozenset[str]:
-        """Return the columns that select or group the rows of an instance."""
+        """Return the columns of an instance that occur in its conditions or in the grouping."""
         fixed, ends = grouping | self.constants.keys(), self.ends(instance)
         found = {name for name in ends if not fixed.isdisjoint(self.same((instance, name)))}
         return frozenset(found | self._conditions.get(instance, set()))
 
     def sort(self, tree: exp.Expr) -> None:
-        """Record the computed values that sort the rows."""
+        """Record the computed values by which the statement sorts the rows."""
         order = tree.args.get("order")
         values = [self.value(item.this) for item in order.expressions] if order else []
         self.order += [value for value in values if value.term is None]
@@ -229,16 +233,19 @@ class Reading(ABC):
                 self._select(each)
 
     def _select(self, value: Value) -> None:
-        """Record the columns of a condition, which select rows. Skip the columns in aggregates."""
+        """Record the columns that a condition uses to select rows.
+
+        Columns in aggregates do not count.
+        """
         for leaf in value.leaves:
             if not leaf.function:
                 self._conditions.setdefault(leaf.instance, set()).add(leaf.column)
 
 
 def keys_of(schema: Schema) -> dict[str, dict[str, str]]:
-    """Return the key columns of every table, each with the node table that it refers to.
+    """Map each key column of every table to the node table whose keys it contains.
 
-    These are the key of a node, or both ends of an edge.
+    A node table has one key column. An edge table has two: one for each end of the edge.
     """
     tables = {node.label: node.table for node in schema.nodes}
     edges = {

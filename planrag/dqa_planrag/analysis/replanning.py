@@ -54,7 +54,8 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
 
     The groups are those of the paper: Increase, Same and Decrease, by the number of steps.
     ``docs/analysis.md`` lists the kinds and explains the rules. The first `taken` steps of the old
-    plan are finished. If the new plan omits them, the comparison ignores them in the old plan.
+    plan are finished. If the new plan omits finished steps, they are also removed from the old plan
+    before the comparison.
     """
     before, after = steps_of(old)[:_MOST_STEPS], steps_of(new)[:_MOST_STEPS]
     matched = _matches(before, after)
@@ -92,9 +93,10 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
 
 
 def _matches(old: _Steps, new: _Steps) -> dict[int, int]:
-    """Match new steps with old steps: first equal steps, then the most similar steps.
+    """Map the index of a new step to the index of its old step.
 
-    Prefer the nearest of equally similar steps.
+    Equal steps are matched first, then the most similar steps. Of several equally similar steps,
+    the step with the nearest position is matched.
     """
     found: dict[int, int] = {}
     pairs = sorted(
@@ -122,9 +124,10 @@ def _has_same_content(one: PlanStep, other: PlanStep) -> bool:
 def _parts(
     parts: _Steps, wholes: _Steps, allowed: set[int], matched: Mapping[int, int]
 ) -> set[int]:
-    """Return the steps in `parts` that are parts of a step in `wholes`.
+    """Return the indices of the steps in `parts` that are a part of a step in `wholes`.
 
-    Only steps of `wholes` whose index is in `allowed` are compared. A whole has at least two parts.
+    A step has no parts or at least two parts. Only the steps of `wholes` whose index is in
+    `allowed` can have parts.
     """
     found = set[int]()
     for j in allowed:
@@ -139,7 +142,7 @@ def _parts(
 
 
 def _sub_steps(old: _Steps, new: _Steps, matched: Mapping[int, int]) -> set[int]:
-    """Return the new sub-steps of steps that have no sub-steps in the old plan."""
+    """Return the indices of new sub-steps whose step has no sub-steps in the old plan."""
     origins = {i: matched.get(step.parent) for i, step in enumerate(new) if step.parent is not None}
     parents = {step.parent for step in old}
     return {i for i, origin in origins.items() if origin is not None and origin not in parents}
@@ -154,7 +157,10 @@ def content_of(step: PlanStep) -> frozenset[str]:
 
 
 def actions_in(step: PlanStep) -> frozenset[str]:
-    """Return the actions of a step ("look-up", "calculation"), by its clauses' first verbs."""
+    """Return the actions of a step: "look-up", "calculation" or both.
+
+    The first known verb of each clause determines the action of the clause.
+    """
     text = step.text.casefold()
     verbs = dict.fromkeys(_WORDS["look_up"], "look-up")
     verbs |= dict.fromkeys(_WORDS["calculate"], "calculation")

@@ -45,7 +45,10 @@ class _SqlReading(Reading):
         self.outputs = self._rows(root)
 
     def _rows(self, scope: Scope) -> dict[str, Value]:
-        """Return the columns of a query. A column of a union has the leaves of all its queries."""
+        """Return the origin of each column of a query.
+
+        In a union, it combines the origins in all queries.
+        """
         if scope in self._columns:
             return self._columns[scope]
         around, groups = self._scope, self.groups

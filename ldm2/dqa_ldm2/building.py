@@ -61,11 +61,11 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     settings
         The settings of the world, by name.
     player
-        The name of the world's program that plays. A program that knows the solution fills the
-        memory with direct solutions. A program that searches also adds the search. None takes the
-        preset's program, or ``expert``.
+        The name of the world's program that plays. The trajectories of a program that knows the
+        solution lead directly to the goal. Those of a program that searches also contain the
+        search. None takes the preset's program, or ``expert``.
     progress
-        Is called after every game and trajectory.
+        Is called after every played game, and after every trajectory that becomes tuples.
 
     Raises
     ------

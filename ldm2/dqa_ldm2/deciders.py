@@ -59,9 +59,9 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
     Parameters
     ----------
     name, model, settings
-        As in `MethodDecider`.
+        The name, model and settings of the decider; see `MethodDecider`.
     memory
-        An open memory; None opens the memory named in the settings.
+        An open memory. If it is None, the memory that the settings name is opened.
     """
 
     package: ClassVar[str] = PACKAGE
@@ -111,7 +111,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         return player
 
     def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
-        """Choose the attempt that counts, and return its number as a decision."""
+        """Choose the attempt whose result counts, and return its number as a decision."""
         settings, recorder = self.settings, self.settings.recorder()
         tries = settings.max_parse_failures
         asking = Asking(PACKAGE, self.model, tries, settings.calls, recorder)
@@ -130,7 +130,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 
     @abstractmethod
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
-        """Return the number of the attempt that counts."""
+        """Return the number of the attempt whose result counts for the episode."""
 
 
 class Ldm2Decider(MemoryDecider):
@@ -257,7 +257,10 @@ class Reflexion(ReAct):
 
 @dataclass(slots=True)
 class _ExampleChooser:
-    """Imitate whole examples. The object stores the thoughts of one decision process."""
+    """Choose actions with whole examples in the prompt.
+
+    The object stores the thoughts of one decision process.
+    """
 
     decider: Standard
     context: int

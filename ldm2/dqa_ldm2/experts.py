@@ -40,7 +40,7 @@ def expert_trajectories(
     settings
         The settings of the world; None for its defaults.
     player
-        The name of the program that plays.
+        The name of the world's program that plays.
 
     Returns
     -------

@@ -78,7 +78,10 @@ class WorldExplorable:
         return Explored(self._situation(self._begin()))
 
     def act(self, state: Explored, action: Candidate) -> Explored:
-        """Return the state after an action. If necessary, play up to `state` again."""
+        """Return the state after an action.
+
+        If the episode is in a different state, it is started again and played up to `state`.
+        """
         done = tuple(step.action for step in state.situation.steps)
         if self._episode is None or self._played != done:
             self._begin()
@@ -101,7 +104,10 @@ class WorldExplorable:
         return self._episode
 
     def _choose(self, action: str) -> Episode:
-        """Carry out the action with this text. The world's own action may be a number."""
+        """Carry out the action that has this text.
+
+        The world may represent the action as a number.
+        """
         episode = self._episode
         move = None if episode is None else episode.next_move()
         if episode is None or move is None:

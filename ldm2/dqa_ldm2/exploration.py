@@ -37,7 +37,8 @@ class Path:
     confidence
         The product of the confidences of the actions.
     is_ground
-        Whether this is the ground process: the path of the most confident actions.
+        Whether this path is the ground process: the path that takes the most confident action in
+        every state.
     action
         The action to take next; None if it was taken.
     is_closed
@@ -62,9 +63,10 @@ class Path:
 class Exploration:
     """The exploration of one goal with one batch memory.
 
-    The model is asked at most n times for each step, where n is the number of parallel paths. Types
-    are found by comparing words. Prompts show the last actions instead of a summary. The ground
-    process is the path of the most confident actions.
+    Each step asks the model at most once for each of the parallel paths. The types of goals and
+    observations are found by comparing words, without the model. Prompts show the last actions
+    instead of a summary. The ground process is the path that takes the most confident action in
+    every state.
 
     Parameters
     ----------
@@ -113,7 +115,8 @@ class Exploration:
     def best(self) -> Path:
         """The path with the largest reward.
 
-        Of several, the ground path, or else the most confident path.
+        If several paths have the largest reward, the ground process is preferred, and then the most
+        confident path.
         """
         return max(
             self.paths, key=lambda path: (path.state.reward or 0.0, path.is_ground, path.confidence)
@@ -138,7 +141,10 @@ class Exploration:
                 break
 
     def _split(self, path: Path) -> Iterator[Path]:
-        """Yield a path for each possible action at the end of an open path."""
+        """Yield the path with each of its possible next actions.
+
+        A closed path is yielded unchanged.
+        """
         shares = None if path.is_closed else self._shares(path.state.situation)
         if shares is None:
             yield replace(path, is_closed=True)
@@ -148,7 +154,7 @@ class Exploration:
             yield Path(path.state, path.confidence * share, is_ground, action)
 
     def _shares(self, situation: Situation) -> Shares | None:
-        """Return the likely actions with their confidences; None if no reply could be used."""
+        """Return likely next actions with their confidences; None if no reply could be used."""
         own = self._own
         if situation.only_action is not None:
             return ((situation.only_action, 1.0),)
@@ -185,7 +191,11 @@ class Exploration:
 def majority_of(
     remembered: Sequence[Remembered], situation: Situation, share: float
 ) -> Candidate | None:
-    """Return the legal action that at least `share` of the retrieved tuples have, or None."""
+    """Return the most frequent action of the retrieved tuples, if its share is at least `share`.
+
+    The result is None if the share is lower, if the action is not legal, or if there are few
+    tuples.
+    """
     if len(remembered) < _FEWEST:
         return None
     (action, times), *_ = Counter(one.action for one in remembered).most_common(1)

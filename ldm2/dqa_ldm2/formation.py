@@ -97,8 +97,8 @@ class Indexer:
     requests
         The number of replies.
     forgotten, unusable, unjudged
-        The number of texts without a type in the replies, the number of histories without a usable
-        reply, and the number of steps whose subgoals no reply judged.
+        The number of texts to which the replies gave no type, the number of histories for which no
+        reply was usable, and the number of steps whose subgoals no reply judged.
     """
 
     def __init__(self, use: ModelUse, preset: Preset = "default") -> None:
@@ -188,7 +188,7 @@ class FormationReport:
     trajectories, tuples
         The number of added trajectories and of added tuples; equal tuples of a batch count once.
     there
-        The number of trajectories that were already in the memory.
+        The number of trajectories that were not added, because the memory already contained them.
     forgotten, unusable, unjudged, requests
         As in `Indexer`.
     """
@@ -235,7 +235,7 @@ def form_memory(  # noqa: PLR0913  (independent parameters)
     trajectories
         The trajectories. Each has a unique source, a goal and complete steps.
     indexer
-        Provides the histories, subgoals and types.
+        Asks the model for the histories, subgoals and types of the tuples.
     source
         The origin of the trajectories, in words.
     batch_size
@@ -292,7 +292,7 @@ def add_subtrajectory(  # noqa: PLR0913  (independent parameters)
     trajectory
         The whole trajectory. Steps before `first` are history.
     indexer
-        Provides the histories, subgoals and types.
+        Asks the model for the histories, subgoals and types of the tuples.
     origin
         The origin of the addition.
     first
@@ -350,7 +350,7 @@ def _new_trajectories(
 
 
 def _typed(indexer: Indexer, tuples: Sequence[StateAction]) -> list[StateAction]:
-    """Return the tuples with types of their goals, and with types of their observations."""
+    """Return the tuples after the model has given a type to each goal and each observation."""
     goals = indexer.types("goal", [one.goal for one in tuples])
     placed = [replace(one, goal_type=goals[one.goal]) for one in tuples]
     seen: dict[str, list[str]] = {}

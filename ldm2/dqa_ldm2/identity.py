@@ -70,9 +70,10 @@ class QuestionIdentity:
         return None if found is None else cls(found["scenario"], found["target"], found["text"])
 
     def without_words(self) -> Self:
-        """Return the identity without `words`, so that equal goals do not make equal identities.
+        """Return the identity without `words`.
 
-        All moves of a game have the same goal, for example.
+        Without words, questions with equal goals can be different. For example, all moves of a game
+        have the same goal.
         """
         return replace(self, words="")
 
@@ -84,17 +85,17 @@ class QuestionIdentity:
 
     @property
     def scenario_word(self) -> str:
-        """The name of the scenario as written in sources."""
+        """The name of the scenario in the form that sources contain: without spaces."""
         return re.sub(r"[\s#]+", "-", self.scenario)
 
     def source(self, *words: str) -> str:
-        """Return the source of a trajectory of this question: `words` and the identity."""
+        """Return the source of a trajectory of this question: `words`, followed by the identity."""
         word = f"{self.scenario_word}#{self.target}#{self.text}"
         return " ".join([*filter(None, words), word])
 
 
 def identified(trajectory: Trajectory) -> Trajectory:
-    """Return the trajectory of an episode with its identity at the end of the source."""
+    """Return the trajectory of an episode, after adding the episode's identity to its source."""
     if not trajectory.steps or QuestionIdentity.in_source(trajectory.source) is not None:
         return trajectory
     world = (trajectory.source.split() or [""])[0]

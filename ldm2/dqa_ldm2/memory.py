@@ -244,7 +244,7 @@ class Memory:
     def undo(self, version: int) -> Version:
         """Undo an addition: its tuples are no longer found.
 
-        Tuples that another addition also contains are still found. Nothing is deleted.
+        If another addition contains the same tuple, the tuple is still found. Nothing is deleted.
 
         Raises
         ------
@@ -278,7 +278,10 @@ class Memory:
     def _cached(
         self, key: Hashable, found: Select[Any], read: Callable[[Sequence[Any]], _Value]
     ) -> _Value:
-        """Return a cached value. If any process has changed the memory, read the value again."""
+        """Return a cached value.
+
+        If a process has changed the memory since then, read the value again.
+        """
         with self._reading() as connection:
             counts = select(func.count(VERSIONS.c.number), func.count(VERSIONS.c.undone_after))
             number, undone = connection.execute(counts).one()
@@ -322,7 +325,10 @@ class Memory:
         return tuple(replace(near[one], likeness=like) for one, like in best if one in near)
 
     def _in_pages(self, which: ColumnElement[bool]) -> Iterator[Remembered]:
-        """Yield tuples page by page, so that no transaction stays open while the caller works."""
+        """Yield tuples page by page.
+
+        Each page has its own transaction, so none stays open while the caller uses the tuples.
+        """
         last = 0
         while True:
             page = select(*FIELDS).select_from(BOTH)
@@ -375,7 +381,7 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
     Raises
     ------
     UsageError
-        The memory does not exist or has another version, or the location cannot be used.
+        The memory does not exist, its version is not supported, or the location cannot be used.
     DataError
         The file is damaged, or is not a database.
     MissingKeyError
@@ -396,7 +402,7 @@ def require_place(location: str | Path) -> None:
 
 
 def _live(*columns: ColumnElement[Any], scope: Scope = (None, None, None)) -> Select[Any]:
-    """Return a query over the tuples of a scope that are not undone."""
+    """Return a query for the tuples in a scope, without tuples whose addition was undone."""
     of = (TUPLES.c.batch, TUPLES.c.goal_type, TUPLES.c.observation_type)
     pairs = zip(of, scope, strict=True)
     within = [column == value for column, value in pairs if value is not None]

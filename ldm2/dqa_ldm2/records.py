@@ -21,8 +21,8 @@ class StateAction:
     goal, history, observation, action
         The goal, the summary of earlier steps (equation 6), the observation, and the action.
     subgoals
-        The subgoals and whether they were complete before the action (Table 6); empty if they were
-        not judged.
+        The subgoals, and for each whether it was complete before the action (Table 6). The text is
+        empty if the subgoals were not judged.
     source, number
         The source of the trajectory, and the number of the step, from 1.
     reward

@@ -37,7 +37,7 @@ class RefinedGoal:
     calls
         The number of replies for ``exploring``, ``comparing`` and ``adding``.
     counts
-        As in `Exploration`.
+        How often each event of the exploration occurred; see `Exploration.counts`.
     failed
         The errors of the world.
     is_ground_lost

@@ -34,11 +34,14 @@ def _truth(value: Any) -> Any:  # noqa: ANN401  (JSON from a model)
 
 
 def _share(value: Any) -> float:  # noqa: ANN401  (JSON from a model)
-    """Return a share or percentage as a number. Raise `ValueError` unless it is at least 0."""
+    """Return a share such as ``0.5`` or ``50%`` as a number.
+
+    Raise `ValueError` if it is not a number of at least 0.
+    """
     text = str(value).strip()
     number = float(text.rstrip("%")) / (100.0 if text.endswith("%") else 1.0)
     if not 0.0 <= number < float("inf"):
-        raise ValueError("not a share")
+        raise ValueError("write a number of at least 0, or a percentage such as 50%")
     return number
 
 
@@ -60,7 +63,10 @@ class Evaluation(Reply):
 
 
 class Judgement(Reply):
-    """The numbers of the complete subgoals. The validation context is the number of subgoals."""
+    """The numbers of the subgoals that are complete.
+
+    The validation context is the number of all subgoals.
+    """
 
     model_config = ConfigDict(title="subgoals")
 
@@ -156,7 +162,7 @@ class Clusters(Reply):
 
 
 class _Numbered(Reply):
-    """A reply with a number, which is at least 1 and at most the validation context."""
+    """A reply with a number from 1 on. The validation context is the largest valid number."""
 
     @field_validator("type", "best", "step", check_fields=False)
     @classmethod
@@ -263,7 +269,8 @@ class Indexed(Finding):
     Attributes
     ----------
     of, type
-        The kind of text, and its type. The type is empty if the index has no types.
+        Whether the text is a goal or an observation, and its type. The type is empty if the index
+        has no types.
     batch
         The batch memory.
     how
@@ -293,7 +300,7 @@ class Recalled(BaseModel):
 
     @classmethod
     def of(cls, one: Remembered) -> Recalled:
-        """Return the fields of a stored tuple that a trace contains."""
+        """Return those fields of a stored tuple that a trace stores."""
         return cls(**{name: getattr(one, name) for name in cls.model_fields})
 
 
@@ -303,7 +310,7 @@ class Recall(Finding):
     Attributes
     ----------
     memory, batch, goal_type, observation_type
-        The memory, the batch and the types that were searched.
+        Where tuples were searched: the memory, the batch, the goal type and the observation type.
     tuples
         The tuples.
     own
@@ -321,7 +328,7 @@ class Recall(Finding):
 
 
 class Imitation(Finding):
-    """The tuple that an action imitates: a tuple with the same or the most similar action."""
+    """The tuple that an action imitates: the tuple whose action is the same or the most similar."""
 
     model_config = ConfigDict(title="imitation")
 

@@ -46,7 +46,8 @@ class Retriever:
     asks
         Whether the model chooses the types; otherwise they are found by comparing words.
     exact
-        Whether the tuples are returned without rewards, as the paper shows them.
+        Whether the tuples are returned without their rewards, which the paper's prompts do not
+        show.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class Retriever:
     def _find_type(
         self, asking: Asking, batch: int, kind: Kind, text: str, types: Sequence[MemoryType]
     ) -> str:
-        """Return the type of a text. The model is asked once for the same text."""
+        """Return the type of a text. For equal texts, the model is asked only once."""
         key = batch, kind, text
         if key not in self._types:
             self._types[key] = find_type(asking, kind, text, types, batch, asks=self._asks)
@@ -124,9 +125,9 @@ def whole_examples(
 ) -> tuple[Trajectory, ...]:
     """Return whole decision processes as examples for a situation.
 
-    Examples with larger rewards come first; an unknown reward ranks below all positive rewards.
-    With `retrieve`, only processes with similar goals are candidates. Processes of the question or
-    episode itself are left out, and also processes without their first step.
+    Examples with larger rewards come first. An unknown reward ranks below all positive rewards. If
+    `retrieve` is true, only processes with similar goals are candidates. Two kinds of processes are
+    left out: those of the question or episode itself, and those whose first step is not stored.
     """
     if not most:
         return ()

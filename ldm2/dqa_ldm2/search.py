@@ -20,7 +20,8 @@ class WordIndex:
     """An index of documents, in the order of their ids.
 
     The similarity of two texts is the share of words that they have in common (Jaccard). Rare words
-    have larger weights. The similarity of two documents is the sum over their three texts.
+    have larger weights. A document has three texts. The similarity of two documents is the sum of
+    the similarities of their texts.
     """
 
     def __init__(self, documents: Sequence[Document]) -> None:
@@ -63,7 +64,7 @@ class WordIndex:
 
 
 class _TextIndex:
-    """All texts of one kind, such as the goals of all documents, and the weights of the words."""
+    """The texts of one kind, such as the goals of all documents, with the weight of each word."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._words = [words_of(text) for text in texts]
@@ -73,7 +74,7 @@ class _TextIndex:
         self._totals = [self._weight(words) for words in self._words]
 
     def likeness(self, text: str) -> list[float]:
-        """Return for each document the similarity of its text to `text`, from 0 to 1."""
+        """Return how similar the text of each document is to `text`, from 0 to 1."""
         sought = words_of(text)
         own = self._weight(sought)
         common = [self._weight(sought & words) for words in self._words]
@@ -83,7 +84,7 @@ class _TextIndex:
         ]
 
     def shares(self, text: str) -> list[float]:
-        """Return for each document the share of the words of `text` that its text contains."""
+        """Return, for each document, which share of the words of `text` it contains."""
         sought = words_of(text)
         own = self._weight(sought) or 1.0
         return [self._weight(sought & words) / own for words in self._words]

@@ -50,7 +50,7 @@ class Situation:
     rules
         The business rules, or the rules of the world.
     free_form
-        A form in which further actions may be written; see `Question.free_form`.
+        A form in which the model may write an action that is not listed; see `Question.free_form`.
     noun
         The word for an action.
     sources
@@ -60,9 +60,10 @@ class Situation:
         The key of the question, such as ``locating/3``. The source of its trajectories may end with
         the key.
     identity
-        The identity of the question or episode, independent of the name of its source.
+        The identity of the question or episode. It recognises stored tuples even if their source
+        has a different name.
     left
-        The number of actions left; None if it is not limited.
+        The number of actions that the player may still take; None if it is not limited.
     """
 
     goal: str
@@ -142,7 +143,7 @@ def is_found_by_acting(question: Question) -> bool:
 
 
 def _actions_left(question: Question) -> int | None:
-    """Return the number of actions left; None if the world does not limit it."""
+    """Return how many actions the player may still take; None if the world does not limit it."""
     count = question.target.get(LEFT, "")
     return int(count) if count.isdecimal() and count.isascii() else None
 

@@ -45,7 +45,7 @@ _SHOWN, _SHORT = 3, 400
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The content of a prompt of LDM2, in addition to the situation.
+    """The content that a prompt of LDM2 shows in addition to the situation.
 
     Attributes
     ----------
@@ -94,10 +94,10 @@ def evaluate(
     history: str | None,
     most: int = MOST,
 ) -> tuple[Subgoal, ...]:
-    """Return the subgoals, and whether each is complete.
+    """Return the subgoals of the goal, and for each subgoal whether it is complete.
 
-    `before` is the previous judgement: if there is one, the model judges the same subgoals. If
-    `history` is None, the prompt shows all steps.
+    If there is a previous judgement (`before`), the model judges the same subgoals again. Otherwise
+    it first divides the goal into subgoals. If `history` is None, the prompt shows all steps.
     """
     values = _values(situation, most) | {"before": before, "history": history}
     if not before:
@@ -115,8 +115,9 @@ def evaluate(
 class History:
     """Summarise the steps of one decision process (equation 6). Not thread-safe.
 
-    The model summarises only new steps. It is not asked about the first step if the observation
-    shows only the goal. With `exact`, it is asked about every step, as in the paper.
+    The model summarises only new steps. If the first observation shows only the goal, the model is
+    not asked about the first step. If `exact` is true, it is asked about every step, as in the
+    paper.
     """
 
     exact: bool = False
@@ -315,31 +316,31 @@ def warn(asking: Asking, text: str, considered: int = 0, total: int = 0) -> None
 
 
 def _shows_only(goal: str, observation: str) -> bool:
-    """Return whether an observation contains little besides the goal."""
+    """Return whether an observation contains the goal and hardly any other text."""
     return goal in observation and len(observation) <= len(goal) + _MARK
 
 
 def described(subgoals: Iterable[Subgoal]) -> str:
-    """Return judged subgoals in the form that tuples store, one per line."""
+    """Return judged subgoals as the text that tuples store, with one subgoal per line."""
     return "\n".join(
         f"{one.goal}: {'complete' if one.complete else 'not complete'}" for one in subgoals
     )
 
 
 def last_actions(steps: Sequence[Step]) -> str:
-    """Return the last actions, which serve as history if there is no summary."""
+    """Return the last actions as text. The text replaces the history if there is no summary."""
     return "; ".join(step.action for step in steps[-8:])
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text. If it is too long, return its beginning and the number of cut characters."""
+    """Return a text. A long text is cut, and the number of its other characters is added."""
     if len(text) <= most + _MARK:
         return text
     return f"{text[:most].rstrip()} [... {len(text) - most} more characters]"
 
 
 def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
-    """Return all steps, with early observations cut to a total length of about `most`."""
+    """Return all steps. Cut the observations of early steps so that the total is about `most`."""
     shown: list[Step] = []
     for step in reversed(steps):
         seen = cut(step.observation, max(most, _OLD))
@@ -349,7 +350,7 @@ def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
 
 
 def cut_trajectories(processes: Iterable[Trajectory], most: int) -> list[Trajectory]:
-    """Return processes whose observations are cut to a total of about `most` characters."""
+    """Return processes after cutting their observations to about `most` characters in total."""
     listed = list(processes)
     share = most // max(len(listed), 1)
     return [

@@ -135,7 +135,7 @@ def require_memory(connection: Connection, location: StoreLocation) -> None:
 
 
 def stored_name(name: str) -> str:
-    """Return the stored form of a type's name: one line, of limited length, never empty."""
+    """Return the form in which a type's name is stored: one line of limited length, never empty."""
     return " ".join(stored_text(name).split())[:LONGEST_NAME].rstrip() or OTHER
 
 
@@ -152,5 +152,8 @@ def stored_row(one: StateAction) -> dict[str, Any]:
 
 
 def stored_text(text: str) -> str:
-    """Return a text that every database can store: without NUL and lone surrogates."""
+    """Return a text that every database can store.
+
+    NUL characters and lone surrogates are replaced.
+    """
     return well_formed(text).replace("\0", "\N{REPLACEMENT CHARACTER}")

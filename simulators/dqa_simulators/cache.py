@@ -12,7 +12,9 @@ T = TypeVar("T")
 
 
 class PerSituation(Generic[T]):
-    """Cache of the results of `make`. A result is dropped when its situation is deleted.
+    """Cache of the results of a function `make`. Its argument is a situation.
+
+    When a situation is deleted, its result is deleted too.
 
     Situations are compared by identity, because comparing their content takes longer than most
     calls of `make`. Two threads may compute the result of the same situation in parallel.

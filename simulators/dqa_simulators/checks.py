@@ -88,7 +88,10 @@ def positions(
 
 
 def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
-    """Sum the values of each group in input order; shape (count,)."""
+    """Return the sum of the values of each group, shape (count,).
+
+    Values are added in input order.
+    """
     # bincount adds in input order, starting at 0. Its type stubs wrongly declare integers.
     return np.asarray(np.bincount(groups, values, count), np.float64)
 

@@ -11,7 +11,7 @@ _ROUNDS = 12  # number of draws before all keys are listed
 
 
 def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Distribute `total` in proportion to `weights`, with no share above its cap.
+    """Divide a whole number into shares in proportion to weights. No share exceeds its cap.
 
     All numbers are whole, so no rounding can differ between machines. An entry of weight 0 gets a
     share only if all other entries have reached their caps. ``caps.sum() >= total`` is required.
@@ -86,7 +86,7 @@ def distinct_keys(
 
 
 def contains(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which `values`, shape (n,), are in the sorted keys `known`."""
+    """Return, for each of the `values`, whether it is in the sorted keys `known`; shape (n,)."""
     if not len(known):
         return np.zeros(len(values), dtype=np.bool_)
     positions = np.minimum(np.searchsorted(known, values), len(known) - 1)
@@ -98,13 +98,15 @@ def heavy_tailed(
 ) -> NDArray[np.float64]:
     """Draw log-normal values, shape (count,), rounded to 3 decimals.
 
-    The rounding removes small differences of `exp` between machines.
+    Rounding is necessary, because `exp` gives slightly different results on different machines.
     """
     return np.round(median * np.exp(sigma * rng.standard_normal(count)), 3)
 
 
 def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each item's group and position in the group, as arrays of shape (counts.sum(),).
+    """List the members of groups with these sizes: return two arrays of shape (counts.sum(),).
+
+    The first array has each member's group, and the second its position in the group.
 
     ``ragged([2, 1])`` is ``([0, 0, 1], [0, 1, 0])``.
     """

@@ -171,11 +171,11 @@ class UncertainGenerator:
     scenario
         Name of the scenario. The random streams depend on it.
     build
-        Draws a world and its situation, given the situation's name.
+        A function that draws a world and its situation, given the situation's name.
     target
         Returns the target values that all questions about a world share.
     listed
-        The target key whose value lists the candidates.
+        The name of the target value that lists the candidates.
     name
         Format string of a situation's name, with the field ``number``.
     stake

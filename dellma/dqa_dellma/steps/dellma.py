@@ -32,7 +32,10 @@ class Dellma(ProblemDecider):
 
     @property
     def own(self) -> DellmaSettings:
-        """The settings of the method; each epoch has its own seed."""
+        """The settings of the method.
+
+        The seed is different for each epoch (repetition) of a run.
+        """
         own = self.settings.own_as(DellmaSettings)
         return own.model_copy(update={"seed": own.seed + self.settings.epoch - 1})
 

@@ -244,7 +244,10 @@ class DecisionTree(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The kinds of deviations from the settings and prompts, each with its number."""
+        """Deviations from the settings and prompts, such as unreadable rankings.
+
+        Each text names a kind of deviation, and states how often it occurred.
+        """
         counts: dict[str, int] = {}
         if context := self.context:
             counts["queries of the context that failed"] = context.failed

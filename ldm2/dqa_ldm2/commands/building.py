@@ -68,8 +68,8 @@ def build(  # noqa: PLR0913  (one parameter per option)
         Program of the world that plays; 'dqa list --worlds' shows the programs. Default: the
         program of the preset, or expert.
     batch
-        Number of games in a batch memory. LDM2 decides once with each batch. Default: the number of
-        the preset, or 50.
+        Number of games in a batch memory. LDM2 decides every question once with each batch memory.
+        Default: the number of the preset, or 50.
     preset
         The paper's settings for a world: the number of games in a batch, and whether subgoals are
         judged. For the shop, also the player: a program that does not know the product.
@@ -196,7 +196,10 @@ def _result_line(goal: RefinedGoal) -> str:
 
 
 class _Progress(Progress):
-    """Show the progress of games and trajectories, and the first failing call of each kind."""
+    """Show the progress of games and trajectories.
+
+    Of the model calls that fail, the first of each kind is shown.
+    """
 
     _what = ""
 

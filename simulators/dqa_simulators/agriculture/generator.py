@@ -41,7 +41,7 @@ _LEGEND = (
 
 
 def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, Situation]:
-    """Draw a world, and write everything that a grower knows about it into a situation.
+    """Draw a world, and write into a situation all that a grower knows about the world.
 
     The overview of the report states the likelihood of every value of every factor. The outlooks
     state the effect of each value on a crop. Together they determine the expected revenue per

@@ -34,7 +34,7 @@ NOTHING = -1
 
 
 def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArray:
-    """Return market prices (PlanRAG, Eq. 6): base * (1 + 0.75 * (demand - supply) / max of both).
+    """Return prices (PlanRAG, Eq. 6): base * (1 + 0.75 * (demand - supply) / max(demand, supply)).
 
     If demand and supply are both 0, the price is the base price. The arguments are broadcast.
     """
@@ -48,7 +48,8 @@ def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArr
 class Run(NamedTuple):
     """The exact states after k different decisions.
 
-    Column j is the state after decision j. The rows are s supply rows, d demand rows or g goods.
+    In each array, column j is the state after decision j. A row of an array is a row of the table
+    `supply` (s rows), `demand` (d rows) or `goods` (g rows).
     """
 
     max_supply: FloatArray
@@ -172,7 +173,10 @@ class Economy:
         return Run(max_supply, output, max_demand, received, price)
 
     def _scaled(self, amount: FloatArray, building: IntArray, raised: IntArray) -> FloatArray:
-        """Return the amount of each of n rows after each of k decisions, shape (n, k)."""
+        """Return the amounts of n rows after each of k decisions, shape (n, k).
+
+        A decision changes only the amounts of the building that it raises.
+        """
         scaled = np.repeat(amount[:, None], len(raised), axis=1)
         # The index -1 (do nothing) writes to an extra element at the end, which no row reads.
         decision = np.full(len(self.scale) + 1, NOTHING)
@@ -183,7 +187,7 @@ class Economy:
         return scaled
 
     def _total(self, start: FloatArray, goods: IntArray, values: FloatArray) -> FloatArray:
-        """Return `start` plus the sum of the values of each goods; shape (g, k).
+        """Return the sum of the values for each goods, plus `start`; shape (g, k).
 
         Values are added in row order.
         """

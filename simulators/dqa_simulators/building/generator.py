@@ -56,7 +56,7 @@ class BuildingSize:
     Raises
     ------
     UsageError
-        The numbers contradict each other. The message states the violated bound.
+        The numbers contradict each other. The message states which bound they violate.
     """
 
     goods: int = 52
@@ -182,7 +182,10 @@ def _draw(rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, deep: bo
 def _buildings(
     rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, steepness: int
 ) -> _Buildings:
-    """Draw the buildings. Each tier has `steepness` times the level of the tier below."""
+    """Draw the buildings.
+
+    The levels of buildings are on average `steepness` times as high as in the tier below.
+    """
     count = size.buildings
     kind = np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(count), side="right")
     popularity = np.cumsum(rng.gamma(1.5, size=size.goods) + 0.1)
@@ -212,8 +215,9 @@ def _levels(rng: np.random.Generator, kind: _Ints) -> _Ints:
 def _goods_of_makers(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Ints:
     """Return, for each goods, the goods that its makers can make or need; shape (goods, window).
 
-    A row starts with the goods itself and by-products, and ends with inputs. The outputs of a
-    building are the first goods of a row, and its inputs are the last, so they do not overlap.
+    A row starts with the goods itself and by-products, and ends with inputs. A building makes the
+    first goods of the row, and needs the last goods of the row. Therefore it never needs what it
+    makes.
     """
     a_building = -(-(size.demands + size.supplies) // size.buildings)
     window = min(size.goods, max(_WINDOW, 4 * a_building))
@@ -256,7 +260,11 @@ def _demand(
     needed: _Ints,
     total: _Floats,
 ) -> _Flows:
-    """Draw the needs. The needs of a goods add up to about its `total`, unless this is 0."""
+    """Draw the needs of the buildings.
+
+    For each goods, all needs add up to about its `total`. If its `total` is 0, the needs are not
+    scaled.
+    """
     building, position = ragged(needed)
     main = buildings.main[building]
     goods = goods_of_makers[main, goods_of_makers.shape[1] - 1 - position]
@@ -343,7 +351,7 @@ def _columns(flows: _Flows, table: str, level: _Ints, ids: _Ints) -> dict[str, N
 
 
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
-    """List the goods whose price a decision may change.
+    """List the targets: the goods whose price a decision may change.
 
     The goods must have demand. Without demand, every supply leads to the same price. At least one
     building with inputs must make the goods, because the output of a building without inputs does
@@ -388,7 +396,10 @@ def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float
 
 
 def _lopsided(quantile: float) -> float:
-    """Return a quantile of a log-normal distribution: few economies are large, many are small."""
+    """Return a quantile of a log-normal distribution, as the factor of an economy's size.
+
+    With this distribution, few economies are large and many are small.
+    """
     return math.exp(0.7 * NormalDist().inv_cdf(0.02 + 0.96 * quantile) - 0.2)
 
 

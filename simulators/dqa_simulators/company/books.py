@@ -66,7 +66,7 @@ class Books:
         self._write_items()
 
     def record(self, report: Report, state: State) -> None:
-        """Write a finished period. `state` is the state after it."""
+        """Write the rows of a finished period. `state` is the state at its end."""
         period, self._sold = state.period, report.sold
         moved = np.stack([report.opening, report.arrived, report.expired, report.closing], axis=-1)
         counts = moved.astype(int).reshape(-1, 4).tolist()
@@ -95,7 +95,10 @@ class Books:
             self.refresh(state)
 
     def refresh(self, state: State) -> None:
-        """Write the tables that a proposal can change: offers, sites, and the booked promotion."""
+        """Write the tables that the answer to a proposal can change.
+
+        These are the offers, the sites and the promotions.
+        """
         company, now = self.company, state.period
         offers: list[Row] = []
         for item, supplier in np.argwhere(~np.isnan(company.cost)).tolist():
@@ -179,7 +182,10 @@ class Books:
             self._pending.append((arrival, number, arrived))
 
     def _write_sale(self, period: int, names: tuple[str, str], sold: int) -> None:
-        """Write a sale with the errors of the data: double postings, and corrected postings."""
+        """Write a sale.
+
+        With errors, as in real data: a sale may be posted twice, or be corrected later.
+        """
         rows, random = self.tables["sales"], self._random
         posted = sold
         if names[0] == item_id(self._doubled) and period in self._double_periods:
@@ -192,7 +198,10 @@ class Books:
         rows.append((len(rows) + 1, period, *names, posted, "sale", period))
 
     def _receive_orders(self, period: int, state: State) -> None:
-        """Complete the orders that arrived in a period, and drop open orders of a closed site."""
+        """Complete the rows of orders that arrived in a period.
+
+        Orders of a closed site never arrive.
+        """
         closed = {SITES[site] for site in np.flatnonzero(~state.open)}
         pending, self._pending = self._pending, []
         for arrival, number, row in pending:
@@ -203,7 +212,7 @@ class Books:
 
 
 def to_script(tables: Mapping[str, Sequence[Row]]) -> str:
-    """Return SQL that creates and fills the tables. Equal rows give equal text."""
+    """Return SQL that creates and fills the tables. For equal rows, the text is always the same."""
     written = {
         name: ",\n".join(f"({', '.join(map(_literal, row))})" for row in tables[name])
         for name in TABLES

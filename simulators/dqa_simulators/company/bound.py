@@ -4,8 +4,8 @@ The bound relaxes the rules: units are divisible, storage is unlimited, small or
 sold unit costs as much as the cheapest order that brings it to the site in time. With these
 relaxations, items are independent, and a dynamic program over the price levels and the competitor's
 price computes the best profit of each item. The competitor's price is continuous. The program
-therefore divides this price into intervals, and uses the better end of each interval. Every
-relaxation can only raise the profit, so no plan exceeds the bound.
+therefore divides the price range into intervals. For each interval, it uses the end that gives the
+larger profit. No relaxation can lower the profit, so no plan exceeds the bound.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _CELLS: Final = 40
 
 @dataclass(frozen=True)
 class _Scenarios:
-    """All combinations of answers to the proposals, for one item. Each row is one combination.
+    """All combinations of answers to the proposals, as far as they affect one item.
+
+    Each row of an array is one combination.
 
     Attributes
     ----------
@@ -81,7 +83,7 @@ def bound_profit(company: Company, state: State) -> float:
 
 
 def _allocate(values: Floats, promoted: np.ndarray) -> float:
-    """Return the best total value if each promotion has at most one item."""
+    """Return the best total value of all items. Each promotion can promote at most one item."""
     slots, total = promoted.shape[1], float(values[:, ~promoted.any(1)].sum())
     plain = values[:, ~promoted.any(1)][:, 0]
     best = total
@@ -114,9 +116,9 @@ def _period_of(company: Company, kind: str) -> int:
 def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios) -> Floats:
     """Return the bound of an item in each scenario, without fixed costs.
 
-    The program pays a shadow price for units in stock. Every shadow price gives a bound (Lagrangian
-    relaxation). This function uses the shadow prices with the lowest bound in the scenario without
-    proposals.
+    Units in stock get a shadow price, which is the cost of selling them. Every shadow price gives a
+    bound (Lagrangian relaxation). The shadow prices are those with the lowest bound in the scenario
+    without proposals.
     """
     sites = company.base.shape[1]
     highest = company.reference[item] * LEVELS[-1] + company.penalty[item]
@@ -140,14 +142,15 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
 
 @dataclass(frozen=True)
 class _Period:
-    """The part of a period that does not depend on earlier decisions.
+    """The data of a period that does not depend on earlier decisions.
 
     Attributes
     ----------
     demand
         The demand by site, price level, edge of an interval, and scenario.
     moves
-        By last level and interval, the intervals in which the competitor's next price can lie.
+        Which intervals can contain the competitor's next price, given our last price level and the
+        interval of the competitor's last price.
     """
 
     demand: Floats
@@ -159,9 +162,9 @@ def _solve(  # noqa: PLR0913, PLR0917
 ) -> Floats:
     """Return the best value for each row of shadow prices.
 
-    Shadow prices have the axes row, batch and site. The first batch is the units that can be sold
-    in the first period. The second batch is the ordered units, which can be sold after their first
-    arrival.
+    Shadow prices have the axes row, batch and site. The first batch contains the units that can be
+    sold in the first period. The second batch contains units that are still on order. They can be
+    sold from their first arrival on.
     """
     prices = np.round(company.reference[item] * LEVELS, 2)[:, None, None]
     now = state.stock[item].sum(1) + state.coming[item, :, 0]
@@ -189,7 +192,10 @@ def _solve(  # noqa: PLR0913, PLR0917
 
 
 def _edges(company: Company, state: State, item: int) -> Floats:
-    """Return the ends of the intervals of the competitor's price. They cover every price."""
+    """Return the ends of the intervals for the competitor's price.
+
+    The intervals cover every price that the competitor can set.
+    """
     reference = company.reference[item]
     most = highest = float(state.competitor[item])
     aim = company.undercut[item] * np.round(reference * LEVELS[-1], 2)
@@ -202,7 +208,7 @@ def _edges(company: Company, state: State, item: int) -> Floats:
 
 
 def _moves(company: Company, item: int, period: int, edges: Floats) -> list[np.ndarray]:
-    """Return the `_Period.moves` of a period."""
+    """Return the possible moves of the competitor's price in a period; see `_Period.moves`."""
     aim = company.undercut[item] * np.round(company.reference[item] * LEVELS, 2)[:, None]
     wobble = 0.015 * company.reference[item] * company.competitor_noise[period, item]
     moved = edges + company.follow[item] * (aim - edges) + wobble

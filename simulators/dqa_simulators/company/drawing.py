@@ -59,7 +59,7 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
     events
         The number of changes during the episode, such as a supplier that raises its prices.
     unannounced
-        The number of these changes without a memo.
+        The number of these changes that no memo announces.
     delay
         The number of additional periods of every delivery.
     proposals
@@ -138,9 +138,11 @@ class Company:
     base
         Mean demand by item and site at reference prices.
     elasticity, cross
-        By item, the elasticities of demand with respect to our price and the competitor's price.
+        By item, the elasticity of demand with respect to our price, and with respect to the
+        competitor's price.
     season, shift, promoted
-        By period and item: the factor of the season, the factor of events, and past promotions.
+        By period and item: the season's factor of demand, the events' factor of demand, and whether
+        the item was promoted in the history.
     lift, dip
         The effect of a promotion on demand in its own period, and in the next period.
     cost, promised, leads, defects
@@ -152,8 +154,8 @@ class Company:
         By period and supplier: the factor of list prices, the delay in periods, and the smallest
         order without a fee.
     start
-        By item and site, the units in stock before the history, and those that arrive in its first
-        two periods.
+        By item and site: the units in stock before the history, and the units that arrive in the
+        first two periods of the history.
     cash
         The money at the end of the history.
     capacity, fixed
@@ -164,7 +166,7 @@ class Company:
         The competitor's pricing rule by item: how fast its price follows ours, its target as a
         share of our price, and its lowest price.
     demand_noise, lead_noise, defect_noise, competitor_noise
-        The random values of each period.
+        The random values of demand, lead times, defects and the competitor's prices, by period.
     memos, proposals
         The texts and the choices, by period.
     """
@@ -314,7 +316,10 @@ def _draw_offers(rng: np.random.Generator, costs: Floats) -> dict[str, Any]:
 def _draw_sizes(
     seed: int, base: Floats, volume: Floats, cost: Floats, total: int
 ) -> dict[str, Any]:
-    """Draw the initial stock, cash and storage. Random factors hide their relation to demand."""
+    """Draw the initial stock, cash and storage.
+
+    Random factors hide how these amounts depend on demand.
+    """
     rng = np.random.default_rng([9_119, seed])
     weekly = (base.sum(1) * np.nanmin(cost, 1)).sum()
     capacity = (base * volume[:, None]).sum(0) * rng.uniform(2.6, 3.4, base.shape[1])
@@ -327,13 +332,16 @@ def _draw_sizes(
 
 
 def _tilt(chances: tuple[float, ...], factor: float) -> Floats:
-    """Return slightly different probabilities of lead times for a supplier and an item."""
+    """Return probabilities of lead times that differ slightly from `chances`.
+
+    So a supplier has different lead times for different items.
+    """
     tilted = np.array(chances) * factor ** np.arange(LONGEST)
     return np.asarray(tilted / tilted.sum())
 
 
 def _draw_events(rng: np.random.Generator, company: Company) -> None:
-    """Change the future, and write the memos that announce it."""
+    """Draw the events that change the future, and write the memos that announce them."""
     settings, memos = company.settings, []
     kinds = rng.permutation(len(_EVENTS)).tolist()
     for number in range(settings.events):

@@ -39,7 +39,7 @@ class Plan:
     Attributes
     ----------
     quantity, supplier
-        By item and site: the units, and the supplier's index.
+        By item and site: the units to order, and the index of the supplier.
     level
         By item, the index of the price level.
     """
@@ -105,11 +105,12 @@ class Report:
     plan
         The decision.
     opening, arrived, sold, lost, expired, closing
-        Units.
+        Units: in stock at the start, delivered, sold, not in stock for a customer, expired, and in
+        stock at the end.
     unit_cost, lead, good
         For each order, the price of a unit, the periods until it arrives, and the usable units.
     price, competitor
-        By item.
+        By item: our price and the competitor's price.
     money
         The amounts of the ledger, by name. Costs are negative.
     """
@@ -130,7 +131,7 @@ class Report:
 
     @property
     def profit(self) -> float:
-        """The sum of the ledger's amounts."""
+        """The profit of the period: the sum of the ledger's amounts."""
         return sum(self.money.values())
 
 
@@ -259,9 +260,9 @@ def _by_supplier(supplier: Integers, quantity: Floats) -> Floats:
 
 
 def _cost_of_proposals(company: Company, state: State, stock: Floats, coming: Floats) -> float:
-    """Return the cost of a booked promotion and of closing a site.
+    """Return the cost of a booked promotion plus the cost of closing a site.
 
-    The salvage value of the closed site's units is subtracted.
+    The salvage value of the units at the closed site lowers the cost.
     """
     cost = company.PROMOTION * float(state.promoted[2].sum())
     if state.closing >= 0:
@@ -329,7 +330,7 @@ def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
 
 
 def round_order(units: Floats) -> Integers:
-    """Return the nearest quantities that can be ordered."""
+    """Round units to the nearest quantities that can be ordered."""
     return np.clip(np.round(units / LOT) * LOT, 0, MOST).astype(np.int64)
 
 
@@ -359,7 +360,10 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 
 
 def play_naive(company: Company, state: State, books: Books) -> float:
-    """Return the profit plus final value of the naive policy. Its score is 0 by definition."""
+    """Return the profit plus the final value that the naive policy reaches.
+
+    This sum is the anchor of the score: by definition, it has the score 0.
+    """
     state, sold = state.copy(), books.last_sold()
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)

@@ -58,16 +58,18 @@ class DemandModel:
         self._share = recent_sales / max(1.0, recent_sales.sum())
 
     def mean(self, price: float, ahead: int, *, follows: bool = False) -> Floats:
-        """Return the mean demand by site, `ahead` periods after the next one.
+        """Return the expected demand by site in a future period.
 
         Parameters
         ----------
         price
             Our price.
         ahead
-            0 for the next period.
+            The number of periods between the next period and the future period; 0 for the next
+            period.
         follows
-            Whether the competitor's price has moved half of the way to ours.
+            Whether to assume that the competitor's price has moved half of the way to a price just
+            below ours.
         """
         reading, period = self._reading, self._reading.periods + ahead
         rival = float(reading.rival_prices[-1, self.item])
@@ -86,7 +88,7 @@ class DemandModel:
         return np.asarray(np.exp(level) * self._share)
 
     def promotion_gain(self) -> float:
-        """Return the additional margin of a promotion in the next period, before its cost."""
+        """Return the additional margin that a promotion brings. Its cost is not subtracted."""
         price = float(self._reading.own_prices[-1, self.item])
         cost = min(offer.cost for offer in self._reading.offers[self.item].values())
         lift = float(np.exp(self._weights[3]) + np.exp(self._weights[4]) - 2)
@@ -158,7 +160,7 @@ def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str
 
 
 def _deliver(reading: Reading, period: int) -> tuple[list[Row], Floats]:
-    """Return the orders at the end of a period, and the units expected to arrive in it."""
+    """Return the orders after a period, and the units that are expected to arrive in the period."""
     arrived, orders = np.zeros(reading.shape), []
     for row in reading.tables["orders"]:
         _, _, name, where, supplier, quantity, _, due, _, good = row

@@ -50,7 +50,7 @@ def write_plan(reading: Reading, quantity: Integers, suppliers: list[str], level
 
 
 def propose_plans(reading: Reading) -> tuple[str, ...]:
-    """Return the candidates: plans by simple rules. The first is `default_plan`."""
+    """Return the plans that are candidates. Simple rules make them. The first is `default_plan`."""
     mean, _ = reading.recent_demand(8)
     suppliers, levels = reading.usual, reading.levels
     leads = np.array(

@@ -26,7 +26,7 @@ _SERVICE: Final = 0.9
 
 
 class Manager(Policy):
-    """Takes the first choice of each proposal, and plans by a rule."""
+    """Answers each proposal with its first choice, which changes nothing, and plans by a rule."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Return the plan, or the choice of a proposal."""
@@ -42,7 +42,10 @@ class Manager(Policy):
 
     @abstractmethod
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the plan of a period. The number of remaining periods includes this one."""
+        """Return the plan of a period.
+
+        `left` is the number of remaining periods, including this period.
+        """
 
 
 class Naive(Manager):
@@ -59,7 +62,7 @@ class Repeat(Manager):
     """Repeats the orders and prices of the last period of the history in every period."""
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the plan with these orders, at unchanged prices."""
+        """Return the plan that repeats these orders and leaves prices unchanged."""
         del left
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), list(reading.usual)
         for _, period, item, site, supplier, quantity, *_ in reading.tables["orders"]:
@@ -87,10 +90,14 @@ class BaseStock(Manager):
 
 
 class Newsvendor(Manager):
-    """Base stock with the newsvendor's service level, recent demand, and the best suppliers."""
+    """Orders up to a target stock, like the base stock policy.
+
+    The service level is that of the newsvendor formula. Demand is that of recent periods. Every
+    item is ordered from its best supplier.
+    """
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return orders that fill the stock up to the demand quantile of the critical ratio."""
+        """Return orders that fill the stock up to a quantile of demand: the critical ratio."""
         mean, spread = reading.recent_demand()
         mean = (mean + reading.recent_demand(6)[0]) / 2
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), []
@@ -108,7 +115,7 @@ class Newsvendor(Manager):
 
 
 class PriceFollower(Newsvendor):
-    """The newsvendor with the highest price levels below the competitor's prices."""
+    """Orders like the newsvendor. Its prices are just below the competitor's prices if possible."""
 
     def _levels(self, reading: Reading) -> Integers:
         reference = np.array(reading.column("items", 2))
@@ -188,9 +195,10 @@ def order_target(  # noqa: PLR0913, PLR0917
     service: float,
     left: int,
 ) -> Floats:
-    """Return the stock to order up to, by site.
+    """Return the target stock by site, up to which orders fill the stock.
 
-    The stock is at most the demand until the end, or until perishable units expire.
+    The target stock is at most the demand until the end of the episode. For perishable units, it is
+    at most the demand until they expire.
     """
     span, shelf = offer.lead + 1, reading.column("items", 4)[item]
     variance = span * spread**2 + mean**2 * np.var(offer.leads)
@@ -200,7 +208,10 @@ def order_target(  # noqa: PLR0913, PLR0917
 
 
 def order_up_to(reading: Reading, item: int, target: Floats, usable: float) -> Integers:
-    """Return the units to order by site. `usable` is the share of usable units."""
+    """Return the units to order by site, so that the stock reaches its target.
+
+    `usable` is the expected share of usable units in a delivery.
+    """
     held = reading.stock[item] + reading.coming[item]
     return round_order(np.maximum(0, target - held) / usable)
 

@@ -29,9 +29,10 @@ class Offer:
     price
         The list price.
     leads
-        The observed lead times, or the promised lead time without observations.
+        The observed lead times. Without observations, it contains only the promised lead time.
     usable
-        The observed share of usable units. Its prior is 94 usable units of 100.
+        The share of usable units in past deliveries, after adding 100 assumed units of which 94 are
+        usable.
     """
 
     supplier: str
@@ -84,7 +85,10 @@ class Reading:
 
     @cached_property
     def sales(self) -> Floats:
-        """Units sold, with corrections, and without the known double postings."""
+        """Units sold, by period, item and site.
+
+        Corrections and known double postings are accounted for.
+        """
         units = np.zeros((self.periods, *self.shape))
         _, _, items, sites, posted, _, periods = self._columns("sales")
         np.add.at(units, self._index(periods, items, sites), posted)
@@ -108,7 +112,10 @@ class Reading:
 
     @cached_property
     def is_complete(self) -> NDArray[np.bool_]:
-        """Whether some stock was left at the end of a period, so its sales equal the demand."""
+        """Whether units were left at the end of a period, by period, item and site.
+
+        If so, the sales of the period are equal to the demand.
+        """
         return np.asarray(self._inventory.sum(3) > 0)
 
     @cached_property
@@ -135,7 +142,7 @@ class Reading:
 
     @cached_property
     def promoted(self) -> NDArray[np.bool_]:
-        """Whether an item is promoted, by period and item. It includes the next two periods."""
+        """Whether an item is promoted, by period and item. The last two rows are future periods."""
         found = np.zeros((self.periods + 2, len(self.items)), dtype=bool)
         for period, item in self.tables["promotions"]:
             found[period - 1, self.items.index(item)] = True
@@ -199,7 +206,7 @@ class Reading:
         return tuple(zip(*self.tables[table], strict=True))
 
     def _index(self, periods: Iterable[int], *names: Iterable[str]) -> tuple[list[int], ...]:
-        """Return the index of rows by period, item and site."""
+        """Return the array positions of rows, given their periods, items and sites."""
         indexes = (
             {name: index for index, name in enumerate(of)} for of in (self.items, self.sites)
         )

@@ -61,7 +61,11 @@ class CompanyEpisode(SoloEpisode):
         self._prepare()
 
     def facts(self) -> Facts:
-        """Return the profit, the two anchors of the score, and other results of the episode."""
+        """Return the results of the episode, such as its profit.
+
+        The results include the two anchors of the score: the profit with the score 0, and the
+        profit with the score 1.
+        """
         self._require_end("facts")
         naive, bound = self._anchors()
         return {
@@ -198,7 +202,7 @@ def _describe(report: Report, period: int) -> str:
 
 @lru_cache(maxsize=4)
 def _begun(seed: int, settings: CompanySettings) -> tuple[Company, State, Books]:
-    """Return a company after its history."""
+    """Return the company of a seed, its state after the history, and its books."""
     company = draw_company(seed, settings)
     books = Books(company, seed)
     state = play_history(company, seed, begin(company), books)
@@ -208,9 +212,9 @@ def _begun(seed: int, settings: CompanySettings) -> tuple[Company, State, Books]
 
 @lru_cache(maxsize=4096)
 def _compute_anchors(seed: int, settings: CompanySettings) -> tuple[float, float]:
-    """Return the two anchors of the score: the naive policy's profit, and the bound.
+    """Return the profits with the scores 0 and 1: the naive policy's profit, and the bound.
 
-    Only finished episodes need them.
+    Only finished episodes have a score, so only they need these profits.
     """
     company, state, books = _begun(seed, settings)
     return play_naive(company, state, books), bound_profit(company, state)

@@ -90,7 +90,7 @@ class GameEpisode(Episode):
         """Return the text and the rules of the question about a position."""
 
     def _target(self) -> Mapping[str, str]:
-        """Return the extra target values of a question, besides the game and the player."""
+        """Return the target values of a question, in addition to the game and the player."""
         return {}
 
     def _context(self) -> tuple[str, ...]:
@@ -171,7 +171,10 @@ class GameEpisode(Episode):
             )
 
     def _open(self, player: str) -> Database:
-        """Open the history for a player. The database is cached and also shows later events."""
+        """Open the history for a player.
+
+        The database is cached. It also contains events that happen after it is opened.
+        """
         if self._history is None:
             raise UsageError(
                 f"Game {self.game} of '{self._world}' has no history, so it has no database to "

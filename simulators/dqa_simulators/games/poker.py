@@ -214,7 +214,7 @@ class PokerPosition(Position):
 
     @classmethod
     def hand_facts(cls, hand: Cards, board: Cards) -> Facts:
-        """Return facts about a hand and the public cards at the end of a game, by name."""
+        """Return facts about a hand at the end of a game, by name, such as the hand's category."""
         del hand, board
         return {}
 
@@ -314,7 +314,7 @@ class PokerEpisode(RefereedEpisode):
 
     @property
     def _public(self) -> PokerPosition:
-        """The position of one player. Only its public part is used, which both players share."""
+        """The position of the first player. Only use its public part, which all positions share."""
         return self._known[PLAYERS[0]]
 
     def _mover(self) -> str | None:

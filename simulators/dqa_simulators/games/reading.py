@@ -26,7 +26,7 @@ class Seated(BaseModel):
     Attributes
     ----------
     seats
-        The player at each seat. By default, the seats of a game that is not mirrored.
+        The player at each seat. The default is that of a game that is not mirrored.
     """
 
     seats: tuple[str, str] = PLAYERS
@@ -68,7 +68,7 @@ class Record(Generic[_Settings]):
     own: Mapping[str, str]
 
     def fail(self, problem: str) -> DataError:
-        """Return the error for an invalid record."""
+        """Return the error that says why the record is invalid."""
         return DataError(f"Game {self.game}, as read by {self.player}: {problem}")
 
 

@@ -1,9 +1,9 @@
 """Compute the strength of a hand of five to seven cards.
 
 A card is the number ``rank * 4 + suit``, with ranks from 0 (two) to 12 (ace), as in OpenSpiel. The
-strength of a hand with a flush depends on the suited cards. The strength of any other hand depends
-on the number of cards of each rank. There are 73,775 multisets of five to seven ranks. Their
-strengths are computed on first use and cached.
+strength of a hand with a flush depends on the cards of the flush's suit. The strength of any other
+hand depends on how many cards of each rank it has. There are 73,775 multisets of five to seven
+ranks. Their strengths are computed on first use and cached.
 """
 
 from __future__ import annotations

@@ -56,7 +56,9 @@ class Seen(NamedTuple):
 
 
 class Engine:
-    """The process of TextWorld. Threads can share it; their requests run one after another.
+    """The process in which TextWorld runs.
+
+    If threads share it, their requests run one after another.
 
     Raises
     ------
@@ -91,7 +93,10 @@ class Engine:
         return is_own and self.process.is_alive()
 
     def ask(self, method: str, **arguments: object) -> Any:  # noqa: ANN401  (any value)
-        """Call a method of `serving.TextWorld`. Raise `WorldUnavailableError` if it fails."""
+        """Call a method of `serving.TextWorld` in the process, and return its result.
+
+        If the method or the process fails, `WorldUnavailableError` is raised.
+        """
         try:
             with self._lock:
                 result, problem = self._exchange((method, arguments))

@@ -193,7 +193,7 @@ def read_game(folder: Path) -> HouseholdGame:
 
 
 def _is_of(folder: Path, task: TaskName | None) -> bool:
-    """Return whether a game is solvable and has the wanted type. None means any known type.
+    """Return whether a game has a known solution and the wanted type. None means any known type.
 
     alfworld also skips games without a known solution.
     """

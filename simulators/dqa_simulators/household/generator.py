@@ -122,7 +122,10 @@ class _Drawing:
         )
 
     def _wanted(self, room: Room) -> tuple[str, str] | None:
-        """Return the types of the wanted thing and its receptacle or lamp; None if no types fit."""
+        """Return the types that the goal names: the wanted thing, and its receptacle or the lamp.
+
+        The result is None if no types fit the task and the room.
+        """
         task, holds = self._task, self._tables.holds
         types_here = sorted({type_ for type_, _ in room.receptacles})
         if task.station and task.station not in types_here:
@@ -153,7 +156,10 @@ class _Drawing:
         return self._one([thing for thing, other in pairs if other == place]), place
 
     def _things(self, room: Room, wanted: str) -> list[tuple[str, str]]:
-        """Return names and types of things: enough wanted things, and other things of the room."""
+        """Draw the things in a room: enough wanted things, and other things.
+
+        Return names and types.
+        """
         types = [type_ for type_ in room.things if type_ != wanted and self._fits(room, type_)]
         least = self._task.count
         counts = {wanted: least + int(self._random.integers(2))}

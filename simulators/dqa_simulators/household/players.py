@@ -60,9 +60,9 @@ class Goal:
     place
         The kind of the target receptacle; empty for a task with a lamp.
     treatment
-        The treatment of the thing, if any.
+        The treatment of the thing; empty if it needs none.
     lamp
-        The kind of lamp, if any.
+        The kind of the lamp; empty for a task without a lamp.
     count
         The number of wanted things.
     """
@@ -186,14 +186,14 @@ class Knowledge:
 
 
 class ExpertPolicy(InformedPolicy):
-    """Follows the planner's walkthrough, which is the state that the world reveals."""
+    """Follows the planner's walkthrough. The world reveals the walkthrough as its true state."""
 
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
         """Return the next command of the walkthrough.
 
-        Return the fallback if the player has left the walkthrough, or has finished it.
+        If the player has left or finished the walkthrough, return the fallback of the position.
         """
         del random
         walkthrough = cast("tuple[str, ...]", state)
@@ -265,7 +265,10 @@ class _Adviser:
         return self._place()
 
     def instead(self, commands: Sequence[str]) -> str | None:
-        """Return an admissible command that opens or visits an unseen receptacle, if any."""
+        """Return an admissible command that opens or visits an unseen receptacle.
+
+        The result is None if no such command is admissible.
+        """
         for place in sorted(self.known.unseen(), key=self._key):
             for command in (f"open {place}", f"go to {place}"):
                 if command in commands:
@@ -343,7 +346,7 @@ class _Adviser:
         return min(places, key=lambda one: (one in known.closed, self._key(one)), default=None)
 
     def _reach(self, place: str, command: str) -> str:
-        """Return the command if the player is at the open receptacle.
+        """Return `command` if the player is at the receptacle `place` and it is open.
 
         Otherwise return the command that goes to the receptacle or opens it.
         """

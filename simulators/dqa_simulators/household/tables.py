@@ -35,7 +35,8 @@ class TaskType:
     official
         The name in alfworld.
     allowed
-        The name of alfworld's table of things that can get the treatment; empty for none.
+        The name of alfworld's table of the things that can get the treatment; empty for a task
+        without a treatment.
     station
         The type of receptacle that is used for the treatment.
     count
@@ -70,12 +71,12 @@ class Room(NamedTuple):
     Attributes
     ----------
     name
-        Its name in alfworld, for example ``FloorPlan12``.
+        The name of the room in alfworld, for example ``FloorPlan12``.
     kind
         ``Kitchen``, ``LivingRoom``, ``Bedroom`` or ``Bathroom``.
     receptacles
-        The type of each receptacle, and the number of the place from which it is reached. Several
-        receptacles may share a place.
+        Pairs of a receptacle's type and the number of the spot at which the player can use it.
+        Several receptacles may share a spot.
     things
         The types of movable things in the room, in alphabetical order.
     """

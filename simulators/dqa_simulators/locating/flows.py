@@ -82,7 +82,10 @@ def flows_with(state: State, placed: Placements) -> Flows:
 
 
 def _shared(outgoing: FloatArray, supports: FloatArray) -> FloatArray:
-    """Divide a node's outgoing value in proportion to the supports, or equally if all are 0."""
+    """Divide a node's outgoing value among its flows, in proportion to their supporting power.
+
+    If no flow has supporting power, all flows get equal shares.
+    """
     steered = supports.cumsum(axis=0)[-1]  # adds in row order
     flow: FloatArray = np.broadcast_to(outgoing / len(supports), supports.shape).copy()
     np.divide(outgoing * supports, steered, out=flow, where=steered > 0.0)
@@ -103,7 +106,10 @@ def _ratios(state: State, placed: IntArray, power: FloatArray) -> FloatArray:
 
 
 def _support(state: State, placed: int, edge: int, power: float) -> float:
-    """Return the power that supports the flow of a placed merchant, summed in row order."""
+    """Return the power of all merchants that support a flow, including the placed merchant.
+
+    The power is summed in row order.
+    """
     rows, edges = state.steering
     total = 0.0  # from Python 3.12 on, `sum` compensates rounding errors
     for row in sorted([*rows[edges == edge].tolist(), placed]):

@@ -43,7 +43,7 @@ class LocatingSize:
     Raises
     ------
     UsageError
-        The numbers contradict each other. The message states the violated bound.
+        The numbers contradict each other. The message states which bound they violate.
     """
 
     nodes: int = 80

@@ -25,7 +25,10 @@ class Grouped(NamedTuple):
 
     @classmethod
     def by(cls, keys: IntArray, groups: int) -> Grouped:
-        """Group positions 0..len(keys)-1 by their key. Positions of a group stay in order."""
+        """Group the positions of `keys` by the key at the position.
+
+        Within a group, positions are in ascending order.
+        """
         starts = np.zeros(groups + 1, np.intp)
         np.cumsum(np.bincount(keys, minlength=groups), out=starts[1:])
         return cls(np.argsort(keys, kind="stable"), starts)

@@ -175,7 +175,10 @@ SIMULATOR = LocatingSimulator()
 
 
 def _placements(state: State, country: int, home: int) -> Placements:
-    """Return the placements that may have an effect, followed by `NOWHERE`."""
+    """Return the placements of a country's merchant that may have an effect.
+
+    The last placement is `NOWHERE`: no merchant is placed.
+    """
     world = state.world
     rows, _ = world.rows_of_country.of(np.array([country]))
     steers_to = np.full(len(rows), world.home(country))
@@ -221,7 +224,10 @@ def _outcomes(
 def _candidates(
     world: World, question: Question, home: int
 ) -> tuple[tuple[Candidate, ...], IntArray]:
-    """Return the candidates of a question and their rows. By default, all nodes except home."""
+    """Return the candidates of a question, and their rows in the table of nodes.
+
+    If the question lists no candidates, all nodes except the home are candidates.
+    """
     listed = question.candidates or (*world.names[:home], *world.names[home + 1 :])
     if not listed:
         raise SituationError(

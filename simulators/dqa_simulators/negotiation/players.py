@@ -52,7 +52,7 @@ class InformedSearch(InformedPolicy):
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
-        """Return the action with the most visits. If an utterance is due, repeat the proposal."""
+        """Return the action with the most visits. As an utterance, repeat the proposal."""
         known = cast("NegotiationPosition", position)
         if known.part == "utterance":
             return known.fallback
@@ -79,10 +79,10 @@ class FairSearch(Policy):
 def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
     """Return the possible values of the opponent, of shape (values, 3).
 
-    With each of these values, the pool has the same total value as with the viewer's values. An
-    opponent who declines a proposal is assumed to propose later only what gives it at least as
-    much value. If no remaining values satisfy this assumption for a proposal, the proposal is
-    ignored.
+    With each of these values, the pool has the same total value as with the viewer's values. It is
+    assumed that an opponent who declines a proposal next proposes a part that has at least as much
+    value for it. Values that contradict this assumption are removed. If a proposal would remove all
+    values, the proposal is ignored.
     """
     pool = np.array(known.pool)
     found: NDArray[np.int64] = VALUES[VALUES @ pool == known.total]

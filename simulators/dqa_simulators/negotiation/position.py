@@ -225,7 +225,10 @@ class NegotiationPosition(Position):
         )
 
     def _next_part(self) -> str:
-        """Describe the next action, for methods that look ahead without a question's text."""
+        """Describe the next action.
+
+        Methods that look ahead show this instead of a question's text.
+        """
         if self.mover is None:
             return ""
         whose = "your turn" if self.mover == self.viewer else f"the turn of '{self.mover}'"
@@ -236,7 +239,7 @@ class NegotiationPosition(Position):
         return f" It is {whose}: {part} comes next."
 
     def payoff(self) -> float | None:
-        """Return the viewer's payoff: the value of its part, 0 without an agreement.
+        """Return the viewer's payoff: the value of the viewer's part, or 0 without an agreement.
 
         The payoff is None before the end.
         """

@@ -62,7 +62,7 @@ class _Draws:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of product in the vocabulary. `options` contains names of `spellings`."""
+    """A kind of product in the vocabulary. `options` are keys of the vocabulary's `spellings`."""
 
     query: str
     nouns: tuple[str, ...]
@@ -164,7 +164,10 @@ def _prices(kind: _Kind, draws: _Draws) -> tuple[float, float]:
 def _options(
     kind: _Kind, spellings: Mapping[str, tuple[str, ...]], draws: _Draws
 ) -> tuple[tuple[str, str], ...]:
-    """Return the options of a product: for each name, a few consecutive values of one list."""
+    """Return the options of a product.
+
+    The values of an option are consecutive entries of a list.
+    """
     found = []
     for name, lists in kind.options.items():
         values = [spell_option(value) for value in spellings[draws.pick(lists)]]

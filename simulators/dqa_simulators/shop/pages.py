@@ -210,7 +210,7 @@ def _look(view: View, label: str, product: Product) -> View:
 def _choose(view: View, value: str, product: Product) -> tuple[tuple[str, str], ...]:
     """Choose a value.
 
-    If several options offer this value, prefer an option for which it is not chosen yet.
+    If several options offer this value, choose it for an option that does not have it yet.
     """
     names = [name for name, values in product.choices.items() if value in values]
     free = [name for name in names if (name, value) not in view.chosen]

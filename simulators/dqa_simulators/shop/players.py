@@ -132,7 +132,7 @@ def _listed(strings: list[str]) -> dict[str, tuple[str, float]]:
 
 
 def _new(listed: dict[str, tuple[str, float]], wish: Wish, looks: dict[str, float]) -> list[str]:
-    """Return the affordable products of a page of results that were not visited."""
+    """Return those products of a page of results that are affordable and were not visited yet."""
     return [asin for asin in listed if asin not in looks and wish.affords(listed[asin][1])]
 
 
@@ -152,7 +152,7 @@ def _pick(strings: list[str], wish: Wish, looks: dict[str, float], actions: list
 
 
 def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
-    """Return the click on the next wanted option, or on the purchase."""
+    """Return the click on the next wanted option. If all are chosen, return the click that buys."""
     position = next(i for i, one in enumerate(strings) if one.startswith(_SHOWN_PRICE))
     options: list[list[str]] = []
     for string in strings[: max(position - 1, 0)]:
@@ -175,13 +175,13 @@ def _is_id(label: str) -> bool:
 
 
 def _opened(event: GameEvent) -> str | None:
-    """Return the id of the product that an event opened; None if its label is not an id."""
+    """Return the id of the product that a click opened; None if the clicked label is not an id."""
     label = clicked(event.action)
     return label if label is not None and _is_id(label) else None
 
 
 def _read_visits(events: Sequence[GameEvent]) -> dict[str, list[GameEvent]]:
-    """Return the events that displayed a page of a product, by product id."""
+    """Return, by product id, the events in which a page of the product was displayed."""
     visits: dict[str, list[GameEvent]] = {}
     current = ""
     for event in events:

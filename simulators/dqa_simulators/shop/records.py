@@ -80,7 +80,8 @@ class Goal:
     attributes
         The wanted properties of the product.
     options
-        Pairs of an option's name and the wanted value. A number replaces an unknown name.
+        Pairs of an option's name and the wanted value. If the name is unknown, a number replaces
+        it.
     bound
         The maximum price in dollars; `NO_BOUND` for no bound.
     """

@@ -44,10 +44,11 @@ class Reward:
     is_within_bound
         Whether the product's price is within the bound.
     same_query, same_category
-        Whether the product has the query of the wanted product, and whether the products share at
-        least two categories.
+        Whether the bought product has the same query as the wanted product, and whether the two
+        products share at least two categories.
     title_overlap
-        The share of the words in the wanted title that are also in the product's title.
+        Of the words in the wanted product's title, the share that is also in the bought product's
+        title.
     """
 
     attribute_hits: int

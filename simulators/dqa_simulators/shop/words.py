@@ -79,7 +79,7 @@ def propose_searches(instruction: str) -> tuple[str, ...]:
 
 
 def _search_words(text: str) -> list[str]:
-    """Return the words of a wish that describe the product, and "of" between two of them."""
+    """Return the words of a wish that describe the product. The word "of" between them stays."""
     words = words_of(text)
     around = zip(["", *words], words, [*words[1:], ""], strict=False)
     return [

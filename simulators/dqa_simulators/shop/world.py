@@ -182,7 +182,10 @@ class Shop(GameWorld[ShopSettings, ShopEpisode]):
 
 @lru_cache(maxsize=4)
 def _order(count: int) -> tuple[int, ...]:
-    """Return the order in which seeds use `count` goals. It is WebShop's order."""
+    """Return the order in which consecutive seeds use the `count` goals.
+
+    WebShop has the same order.
+    """
     order = list(range(count))
     Random(_OFFICIAL_ORDER).shuffle(order)  # noqa: S311  (not a secret)
     return tuple(order)

@@ -95,7 +95,8 @@ def _closes(
 ) -> _Floats:
     """Return closing prices, shape (days, stocks).
 
-    The last price of a month is the last price of the month before times the monthly change.
+    The last price of a month is the last price of the previous month, multiplied by the monthly
+    change.
     """
     closes = []
     last = start

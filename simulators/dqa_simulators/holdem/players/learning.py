@@ -85,7 +85,8 @@ class LearningGame:
     Attributes
     ----------
     bounds
-        The strengths that separate the `BUCKETS`, for each round.
+        For each round, the strengths at which one of the `BUCKETS` (classes of strength) ends and
+        the next begins.
     """
 
     def __init__(self, deals: int, random: np.random.Generator) -> None:
@@ -137,7 +138,7 @@ class HandState:
         return self._hand is None
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return a single outcome with probability 1, because `child` draws the deal."""
+        """Return one outcome with probability 1. The deal is drawn later, by `child`."""
         return [(0, 1.0)]
 
     def is_terminal(self) -> bool:
@@ -237,7 +238,7 @@ def _seeded(seed: int, number: int, iterations: int) -> Iterator[LearningGame]:
 
 
 def _train_cfr(seed: int, iterations: int, advance: Advance) -> Weights:
-    """Learn the average strategy. Each row of the weights is one information set."""
+    """Learn the average strategy, and return it as weights. Each row is one information set."""
     sampling = _algorithm("algorithms.external_sampling_mccfr")
     with _seeded(seed, 1, iterations) as game:
         solver = sampling.ExternalSamplingSolver(game)

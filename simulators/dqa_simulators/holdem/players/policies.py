@@ -46,7 +46,10 @@ def describe(betting: Betting, own: float) -> Floats:
 
 
 def key_of(betting: Betting, bucket: int) -> str:
-    """Return the key of an information set: the betting state and the strength class."""
+    """Return the key of an information set.
+
+    The key consists of the betting state and the class of the hand's strength.
+    """
     first, second = betting.bets
     return f"{betting.stage} {betting.seat} {first} {second} {betting.raises} {bucket}"
 
@@ -109,8 +112,8 @@ class TablePolicy(Policy):
     Parameters
     ----------
     weights
-        ``strategy`` has a row for each information set in ``keys``. ``bounds`` separate the
-        strength classes.
+        ``strategy`` has a row for each information set in ``keys``. ``bounds`` are the strengths
+        that separate the strength classes.
     """
 
     def __init__(self, weights: Weights) -> None:

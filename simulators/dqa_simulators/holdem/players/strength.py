@@ -83,7 +83,10 @@ def _sampled(holes: Cards, boards: Cards, draws: int) -> NDArray[np.float64]:
 
 @cache
 def _completions(board: int, draws: int) -> Cards:
-    """Return sampled indices into the remaining cards: two for the opponent, then the board."""
+    """Return samples of the unknown cards: the opponent's two cards, then the missing public cards.
+
+    A card is an index into the remaining cards of the deck.
+    """
     random = np.random.default_rng(board)
     positions = random.permuted(np.tile(np.arange(50 - board), (draws, 1)), axis=1)
     return positions[:, : 7 - board]
@@ -106,7 +109,7 @@ def _values(cards: Cards) -> NDArray[np.int16]:
 
 @cache
 def _tables() -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Return the values of hands by the key of seven ranks, and of flushes by their rank bits."""
+    """Return two tables: hand values by the key of seven ranks, and flush values by rank bits."""
     multisets = [
         ranks
         for ranks in combinations_with_replacement(range(13), 7)

@@ -279,7 +279,7 @@ class _ExampleChooser:
         return choice
 
     def _begin(self, situation: Situation, asking: Asking) -> Examples:
-        """Find the examples and their thoughts, and reflect on earlier trials."""
+        """Collect the examples, their thoughts, and the lesson of earlier trials."""
         processes = self.decider.examples(situation)
         lessons: tuple[str, ...] = ()
         thoughts: Sequence[Sequence[str]] = ()

@@ -49,7 +49,10 @@ class CompanyPosition(ObservedPosition):
 
     @property
     def mover(self) -> str | None:  # type: ignore[override]
-        """The next player: the competitor after a plan, otherwise the player. None at the end."""
+        """The player who acts next: after a plan the competitor, otherwise the viewer.
+
+        The value is None at the end.
+        """
         return (COMPETITOR if self.plan else self.viewer) if self.left else None
 
     def after(self, action: Candidate) -> CompanyPosition:

@@ -253,7 +253,7 @@ class NegotiationPosition(Position):
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """The payoff for no part of the pool, and the payoff for the whole pool."""
+        """The smallest and the largest payoff: for no part of the pool, and for the whole pool."""
         return 0.0, float(self.total)
 
     @property

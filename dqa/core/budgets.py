@@ -68,8 +68,8 @@ class DecisionBudget:
     price_input, price_output
         The prices of a million tokens of requests and of replies.
     price_cached, price_reasoning
-        The prices of cached request tokens and of reasoning tokens in replies. None means the same
-        price as for other tokens.
+        The prices of cached request tokens and of reasoning tokens in replies. None means the price
+        of other request tokens or other reply tokens.
 
     Raises
     ------
@@ -113,11 +113,11 @@ _OF_READING = {"statements": "statement", "rows": "row"}
 
 
 class Meter:
-    """Measures the budget of one decision. Used by one thread.
+    """Measures how much of a decision's budget is used. A meter is not safe for several threads.
 
-    When a limit is almost reached, the model gets one last request, for its decision. The cost of
-    that request is estimated as the cost of the largest step so far. A decider therefore continues
-    only while the budget has room for two steps of that size.
+    When a limit is almost reached, the model gets one last request, for its decision. That request
+    is assumed to use as much of the budget as the largest step so far. A decider therefore
+    continues only while the budget has room for two steps of that size.
     """
 
     def __init__(self, budget: DecisionBudget) -> None:
@@ -150,8 +150,8 @@ class Meter:
         spent
             The usage so far.
         steps
-            The number of steps. By default 2: another step, and the decision. With 0, the method
-            returns a limit that is already reached.
+            The number of steps that must still fit into the budget. The default of 2 means one more
+            step and then the decision. With 0, only a limit that is already reached is returned.
         """
         for name, most in self._bounds.items():
             if name in _PER_STEP and (

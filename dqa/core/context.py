@@ -27,7 +27,7 @@ class ContextValue(Generic[_Value]):
 
     @contextmanager
     def use(self, value: _Value) -> Iterator[None]:
-        """Set the value until the block ends."""
+        """Set the value in the current context, and restore the old value when the block ends."""
         token = self._variable.set(value)
         try:
             yield

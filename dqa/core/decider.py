@@ -98,7 +98,7 @@ class Trajectory:
     Attributes
     ----------
     goal
-        The text of the goal, as the acting decider read it.
+        The text of the goal that the decider read when it acted.
     steps
         The steps, in order.
     source

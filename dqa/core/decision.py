@@ -101,8 +101,9 @@ class Decision:
     trace
         All events, in order.
     lost
-        The usage without a result, which `usage` does not include: estimated tokens of incomplete
-        replies, and the usage of earlier attempts that an outage ended.
+        The tokens and calls that led to no result. They are the estimated tokens of incomplete
+        replies, and the usage of earlier attempts that an outage ended. `usage` does not include
+        them.
     ended_by
         The limit that ended the decision early, e.g. ``budget: 3 statements``. In this case, the
         choice is the best candidate according to the evidence so far. None if no limit ended it.
@@ -133,7 +134,7 @@ class Decision:
         ending
             How the joined decision ended.
         fields
-            Values that replace the joined fields.
+            The values of other fields of the joined decision. They replace joined values.
         """
         joined: dict[str, Any] = {
             "evidence": tuple(one for part in parts for one in part.evidence),

@@ -45,7 +45,7 @@ class Display:
     samples
         The number of sample values that the schema shows for each text or boolean column.
     fold
-        Whether a comparison combines all candidates without an effect into one line.
+        Whether the result of a simulation lists all candidates that change nothing on one line.
     schema_tokens
         The approximate number of tokens to which the schema is limited. Agents may look up the
         rest.
@@ -77,7 +77,7 @@ DEFAULT_DISPLAY = Display()
 
 
 def numbers_in(names: Iterable[object]) -> frozenset[float]:
-    """Return the candidates that are numbers with a fraction; `round_rows` must not change them."""
+    """Return the candidates that are numbers with a fraction. `round_rows` must not round them."""
     found = set()
     for text in filter(_DIGIT.search, map(str, names)):
         with suppress(ValueError, OverflowError):
@@ -126,9 +126,9 @@ def round_rows(
     """Return rows with rounded numbers.
 
     A number is rounded to `digits` significant digits if that makes it shorter. Digits before the
-    decimal point never change. A rounded number without a fraction is written without ".0", which
-    would look exact. Different values of one column stay different: they keep as many digits as
-    necessary. Rankings and ids therefore remain correct.
+    decimal point never change. If rounding removes the whole fraction, the number is written as 12
+    and not as 12.0, because 12.0 would look exact. Different values of one column stay different:
+    they keep as many digits as necessary. Rankings and ids therefore remain correct.
 
     Parameters
     ----------

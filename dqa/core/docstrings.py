@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Described(NamedTuple):
-    """The description of a parameter, and its placeholder in the help of a command, if any."""
+    """The description of a parameter, and the placeholder for its value in a command's help."""
 
     text: str
     placeholder: str | None = None

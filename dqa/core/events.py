@@ -214,7 +214,7 @@ class WarningEvent(Event):
     considered, total
         The number of items that were used, and the number of all items.
     left_out
-        The names of ignored items, unless another event contains them.
+        The names of ignored items. Empty if another event of the decision contains these names.
     """
 
     kind: Literal["warning"] = "warning"

@@ -45,12 +45,14 @@ class Evidence:
     translated
         The statement that a simulation ran to read the rows; None for a query.
     tool
-        The tool: `QUERY`, a member of `SIMULATING` or `LOOKING_UP`, or a tool of a plug-in.
+        The name of the called tool: `QUERY`, a name in `SIMULATING` or `LOOKING_UP`, or the name of
+        a plug-in's tool.
     total
         The number of all rows, if a limit cut the result and the engine knows the number.
     exact
-        The full values of rounded numbers, used by `rows`. Each pair contains a column index (from
-        0) and one value per row. The value is None if the shown value is exact.
+        The numbers before rounding, from which `rows` restores the result. There is one pair for
+        each column with rounded numbers: the index of the column (from 0), and one value per row.
+        The value is None in rows whose shown value was not rounded.
     """
 
     __pydantic_config__: ClassVar = {"extra": "ignore"}  # old traces have additional fields

@@ -160,7 +160,7 @@ def read_json(
 
 
 def whole_lines(file: Path, *, home: Path | str | None = None) -> Iterator[bytes]:
-    """Yield the complete lines of a file; yield nothing if the file does not exist.
+    """Yield the lines of a file that end with a line break; none if the file does not exist.
 
     Raises
     ------
@@ -339,8 +339,8 @@ def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = 
     error
         The system's error.
     writing
-        Whether dqa tried to create the path. In this case, the message says that the folder is
-        missing.
+        Whether dqa tried to create the file. In this case, the error "not found" means that its
+        folder does not exist, and the clause says so.
     """
     name = os.fsdecode(path if path is not None else error.filename or "A file") or "an empty name"
     if writing and error.errno == errno.ENOENT:

@@ -117,8 +117,8 @@ def fit_schema(
     first
         The names of parts to rank before all others, e.g. the parts that a scenario names.
     before
-        An earlier result, if `schema` is the schema of that result with added samples. Parts that
-        the earlier result omitted remain omitted.
+        The result of an earlier call, when samples have been added to its schema since then.
+        `schema` is the schema with samples. Parts that the earlier result omitted remain omitted.
     """
     whole = FittedSchema(schema) if before is None else replace(before, schema=schema)
     if estimate_tokens(whole.to_text()) <= most:
@@ -175,7 +175,7 @@ def _field_index(schema: DatabaseSchema) -> tuple[list[tuple[Part, Field]], Inde
 
 @lru_cache(maxsize=8)
 def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
-    """Return all parts shortened, and the number of tokens of each full and shortened part."""
+    """Return the short form of each part, the tokens of each full part and of each short form."""
     brief = [_shorten(part) for part in schema.parts]
     return brief, _costs(schema.lines()), _costs(map(schema.describe, brief))
 
@@ -231,7 +231,7 @@ def _fill(
 
 
 def _shorten(part: Part) -> Part:
-    """Return a part without its columns, but with the key of a node label."""
+    """Return a part without its columns. A node label retains its key property."""
     key = part.key if isinstance(part, NodeInfo) else None
     fields = [] if isinstance(part, TableInfo) else [f for f in part.fields if f.name == key]
     return replace_fields(part, fields, omitted=len(part.fields) - len(fields) + part.omitted)
@@ -319,7 +319,8 @@ def score_parts(schema: DatabaseSchema, about: str, known: Iterable[int] = ()) -
     about
         The text.
     known
-        The positions of parts that get the highest score independent of the text.
+        The positions of parts that are known to be relevant. They get the highest score, whatever
+        the text contains.
     """
     index, references = _part_index(schema)
     worth = index.score(about)

@@ -145,7 +145,7 @@ def _absolute(entries: Iterable[str]) -> list[str]:
 
 @contextmanager
 def _safe_start(environment: Mapping[str, str] | None) -> Iterator[None]:
-    """Let a child process inherit a minimal environment, a safe import path and no main script.
+    """Start children with a minimal environment, a safe import path and no main script.
 
     `os.environ` does not change, so other threads see all variables. The option -P is needed
     because an interpreter with -E ignores PYTHONSAFEPATH.

@@ -80,7 +80,8 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
 def list_in(text: str) -> str | None:
     """Return the part of a text that begins with its numbered list; None without a list.
 
-    A list consists of lines that begin with a number, or of consecutive numbers within a line.
+    The items of a list are lines that begin with a number, or parts of a line that begin with
+    consecutive numbers.
     """
     line, inline = STEP_NUMBER.search(text), _inline_marks(text)
     # A step after other words on its line is found only by the marks within lines.

@@ -49,7 +49,7 @@ class Question:
     tags
         Words for grouping questions. Deciders do not see them.
     answer_form
-        The form of the answer.
+        Whether the answer is a candidate or a statement.
     free_form
         The form of legal answers that are not candidates, with ``...`` for any words, e.g.
         ``search[...]``. Several forms are joined by " or ". Empty if only candidates are legal.

@@ -65,11 +65,12 @@ class QuestionSet:
     truths
         The truths by question key. They are used only for scoring; deciders never see them.
     rule_set
-        The rule set of the truths; None for the first rule set of each simulator.
+        The name of the rule set by which the truths were computed. None means the first rule set of
+        each simulator.
     locations
         The locations of the user's own databases, by name. dqa reads these databases where they
-        are, without loading them. A situation with the name of such a database is a copy of its
-        data.
+        are, without loading them. If a database of `locations` also has an entry in `situations`,
+        that entry is a copy of its data.
 
     Raises
     ------

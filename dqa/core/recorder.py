@@ -198,7 +198,7 @@ class Recorder:
         return 0.0 if self._reviewing is None else self._reviewing.waited
 
     def decision(self, ending: Ending, **fields: Any) -> Decision:  # noqa: ANN401
-        """Return a decision with the recorded data; `fields` are other fields of the decision."""
+        """Return a decision with the recorded data. `fields` are the values of its other fields."""
         return Decision(
             ending,
             evidence=tuple(self.evidence),

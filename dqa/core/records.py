@@ -70,7 +70,7 @@ def dump_line(value: object) -> str:
 
 
 def problem_of(error: ValidationError, record: type[BaseModel] | None = None) -> str:
-    """Describe the first problem in one line. For an unknown field, suggest a field of `record`."""
+    """Describe the first problem on one line. For an unknown field, suggest a similar field."""
     wrong = [
         one
         for one in error.errors(include_url=False)
@@ -90,7 +90,7 @@ def problem_of_field(
     record: type[BaseModel] | None,
     name: str,
 ) -> str:
-    """Describe the problem of one field. `name` is the full name of an unknown field."""
+    """Describe the problem of one field. `name` is the name that the message gives to the field."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
         near = get_close_matches(str(found["loc"][-1]), _names_in(record), n=1)

@@ -61,12 +61,15 @@ TableRow: TypeAlias = tuple[
 
 @lru_cache(10_000)
 def column_of(name: str, kind: str, comment: str = "") -> Field:
-    """Return a column without samples. Databases with many tables have many equal columns."""
+    """Return a column without samples.
+
+    Equal columns are the same object, because large databases have many equal columns.
+    """
     return Field(name, kind, (), comment)
 
 
 def rows_of(tables: Sequence[TableInfo]) -> list[TableRow]:
-    """Return complete tables without samples as rows, which take half the time of objects."""
+    """Return tables as tuples, which a process can send in half the time. Samples are omitted."""
     return [
         (t.name, [(c.name, c.type, c.comment) for c in t.columns], t.key, t.references, t.comment)
         for t in tables

@@ -27,7 +27,7 @@ _SHORTEST_SECRET = 8
 
 
 def _without_credentials(found: re.Match[str]) -> str:
-    """Return ``Basic ***`` if the encoded text contains a user and a password."""
+    """Return ``Basic ***`` for an HTTP Basic login, and any other text unchanged."""
     encoded = found["encoded"].rstrip("=")
     try:
         decoded = base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_").decode()
@@ -49,8 +49,8 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
 def redact(text: str) -> str:
     """Return a text without passwords in URLs, API keys or values of secret variables.
 
-    Use it for messages, prompts and replies, but not for questions, candidates and choices. A name
-    that looks like a key must not change.
+    Use it for messages, prompts and replies. Do not use it for questions, candidates and choices,
+    because the name of a candidate may look like an API key.
     """
     return str(redacted(text))
 

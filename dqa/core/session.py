@@ -45,7 +45,7 @@ class Session(ABC):
         As in `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
     namespace
         The name of the schema, database or label to which the session is limited. None if the
-        session is not limited, or if statements cannot write such a name.
+        session is not limited, or if the statements of its dialect cannot contain this name.
     schemas
         The visible schemas (MySQL: databases), as the server spells them. None if statements cannot
         name any other schema.
@@ -58,8 +58,8 @@ class Session(ABC):
     is_broken
         Whether the session must be opened again before it can run another statement.
     announce
-        Called after each connection to a server, with a mark: a text that identifies the session on
-        the server. `end_statements` needs the mark.
+        A function that is called after each connection to a server. Its argument is the mark: a
+        text that identifies the connection on the server, so that `end_statements` can find it.
     """
 
     kind: Kind
@@ -95,9 +95,9 @@ class Session(ABC):
         """Read the whole schema; raise `DatabaseUnavailableError` on failure."""
 
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
-        """Return the stored order of a situation's rows, if a statement cannot return that order.
+        """Return the order of a table's rows in the situation, as the database stores it.
 
-        None if statements return the rows of the table in the order of the situation.
+        None if statements can return the rows in this order, so that it need not be stored.
         """
         return None
 

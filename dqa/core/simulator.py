@@ -163,9 +163,9 @@ class CountingRules:
     described
         A description of each rule set, by name.
     grounds
-        The characteristics of each rule set, by name, e.g. ``double counting``. They explain why
-        two rule sets have different outcomes. Rule sets with a common characteristic use the same
-        words.
+        The characteristics of each rule set, e.g. ``double counting``, by the name of the rule set.
+        They explain why two rule sets have different outcomes. If two rule sets share a
+        characteristic, both entries use the same words.
     """
 
     text: str

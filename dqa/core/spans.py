@@ -75,11 +75,12 @@ def start_span(
     Parameters
     ----------
     name
-        The operation and its object.
+        The name of the span: an operation and its object, e.g. a chat and its model.
     attributes
         The attributes by their full names. The value None means unknown.
     content
-        The texts and JSON values for `Span.say`.
+        Further attributes: texts and JSON values that are recorded only if the settings request
+        content (see `Span.say`).
     kind
         ``client`` for a request to another system, such as a server.
     """

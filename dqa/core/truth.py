@@ -48,14 +48,14 @@ class Truth:
     Attributes
     ----------
     answers
-        The best decisions; empty if unknown. The first is the official answer. A statement is right
-        if it matches any of them.
+        The best decisions; empty if unknown. The first is the official answer. If the answers are
+        statements, an answer is right if it matches any of them.
     outcomes
         The recorded outcome of each candidate, in the order of `Question.candidates`. Larger is
         better unless the scenario says otherwise.
     match
-        The rule that compares the rows of an answer with the rows of the official statement; None
-        if the answer is a candidate.
+        The name of the rule by which the rows of an answer's statement are compared with the rows
+        of the official statement. None if answers are candidates.
     source
         The file and entry of the official answer, for messages.
     tables
@@ -64,7 +64,8 @@ class Truth:
         Candidates that the rules forbid. Their outcome is the worst outcome of an allowed
         candidate.
     heuristics
-        The choices of the heuristics in a user's own question, by name of the heuristic.
+        The candidate that each heuristic chooses, by the name of the heuristic. Only a user's own
+        question has them.
     """
 
     answers: tuple[Candidate, ...] = ()

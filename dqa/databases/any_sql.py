@@ -182,7 +182,7 @@ def _columns(
 
 
 class SqlalchemyNamespaces(Namespaces):
-    """The schemas of a database that dqa can only read."""
+    """The schemas of a database into which dqa cannot load situations."""
 
     def __init__(self, engine: SqlalchemyEngine, schema: str | None, default: str | None) -> None:
         self.location = display_name(engine.url)

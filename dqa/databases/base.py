@@ -77,7 +77,7 @@ class Backend:
     is_server
         Whether the databases are on a server.
     title
-        The name of the engine; empty for a server.
+        The name of the engine in messages. A backend of servers has no title.
     driver, extra
         The required package, and the extra of dqa that installs it (by default the backend's name).
     example
@@ -261,7 +261,7 @@ class Backend:
         return self.driver is None or find_spec(self.driver) is not None
 
     def start(self) -> type[Namespaces]:
-        """Return the namespace class. The first call starts an embedded engine."""
+        """Import and return the class `namespaces`. The first call starts an embedded engine."""
         self._require_installed()
         with _STARTING:
             if self.namespaces not in _STARTED:

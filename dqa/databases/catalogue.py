@@ -81,7 +81,8 @@ def schema_of(  # noqa: PLR0913
     available
         Returns the schemas with tables. It is called only if there is no readable table.
     hint
-        How to choose a schema; ``{}`` stands for its name.
+        A sentence for the user that says how to choose a schema. ``{}`` stands for the name of the
+        schema.
     """
     rank = {schema: number for number, schema in enumerate(schemas)}
     left_out: dict[str, list[str]] = {}

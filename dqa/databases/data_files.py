@@ -2,7 +2,8 @@
 
 A Parquet file becomes a view, so the engine reads only the required columns and row groups. A CSV
 file is loaded once, and all its rows determine the column types. A large CSV file becomes a view,
-too. The engine is locked before the first statement. It can then read only the files of the views.
+too. Before the first statement, the settings of the engine are locked, so that it can read no files
+except those of the views.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class DataFiles(Namespaces):
     @classmethod
     @contextmanager
     def connect(cls, location: str) -> Iterator[Self]:
-        """Yield the namespace of a location, before any file is read."""
+        """Yield the namespace of a location. No file is read yet."""
         yield cls(location)
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002

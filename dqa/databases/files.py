@@ -61,7 +61,7 @@ def names_data_files(location: str) -> bool:
 
 
 def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
-    """Return whether a location belongs to a backend by URL scheme, content or file suffix."""
+    """Return whether the scheme, the file's content or its suffix shows that a backend fits."""
     if "://" in location:
         return location.startswith(f"{kind}://")
     path = Path(location.partition("?")[0] if kind == "duckdb" else location)
@@ -222,7 +222,7 @@ class FileNamespaces(Namespaces):
         return self.location
 
     def resolve(self, namespace: str) -> str:
-        """Return `location` if a namespace is another path to the same file."""
+        """Return `location` if both paths lead to the same file; otherwise return `namespace`."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 

@@ -287,7 +287,7 @@ class LadybugFile(FileNamespaces):
 
 
 def _opened(path: Path, addresses: int) -> ladybug.Database:
-    """Open a file with a pool that is large enough for its tables (about a megabyte each)."""
+    """Open a file with enough buffer memory for its tables, about a megabyte for each."""
     pool = _POOL
     while True:
         try:

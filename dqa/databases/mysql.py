@@ -309,7 +309,7 @@ class MysqlNamespaces(ServerNamespaces):
         return MARIADB if "mariadb" in self._driver.get_server_info().lower() else MYSQL
 
     def _database_creation(self, name: str) -> str:
-        """Return a statement that creates a database with a collation by character codes."""
+        """Return a statement that creates a database whose texts are sorted by character codes."""
         collation = self._flavour.collation
         return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
 
@@ -318,8 +318,8 @@ class MysqlNamespaces(ServerNamespaces):
     def _fill(self, table: str, rows: Table) -> None:
         """Insert rows as literals, because the driver escapes each value separately.
 
-        The engine stores rows in the order of the key. Rows in this order need fewer pages, and the
-        server writes a new page to the disk at once.
+        The engine stores rows in the order of their key. If rows arrive in this order, they fill
+        fewer pages. This saves time, because the server writes each new page to the disk.
         """
         values = {name: column.tolist() for name, column in rows.columns.items()}
         keys = list(zip(*(values[name] for name in rows.schema.key), strict=True))

@@ -95,7 +95,8 @@ class Namespaces(ABC):
         Parameters
         ----------
         more
-            Additional schemas to show, in lower case, if a namespace can be several schemas.
+            The names of additional schemas to show, in lower case. Ignored if a namespace cannot
+            consist of several schemas.
 
         Raises
         ------
@@ -181,7 +182,7 @@ class Namespaces(ABC):
         return content
 
     def holds(self, tag: LoadedSituation) -> bool:
-        """Return whether the database contains the situation of a tag, in the tag's namespace."""
+        """Return whether the namespace of a tag contains the situation that the tag describes."""
         content = self.read(tag.namespace)
         return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
 
@@ -195,11 +196,11 @@ class Namespaces(ABC):
         return namespace_for(situation)
 
     def resolve(self, namespace: str) -> str:
-        """Return the name of a namespace as `name_for` would write it."""
+        """Return the name of a namespace in the spelling of `name_for`."""
         return namespace
 
     def locked(self, namespace: str) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Prevent other loads from changing a namespace within the context."""
+        """Prevent other loads from changing a namespace until the ``with`` block ends."""
         return nullcontext()
 
     def scratch(self, script: str) -> AbstractContextManager[str]:

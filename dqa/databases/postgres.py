@@ -76,9 +76,9 @@ LEFT JOIN pg_type u ON u.oid = CASE t.typcategory WHEN 'A' THEN t.typelem ELSE t
 
 
 def _names(table: str, numbers: str) -> str:
-    """Return an SQL expression for the column names of a key; NULL unless the table is a partition.
+    """Return an SQL expression for the column names of a partition's key; NULL for other tables.
 
-    The numbers of the columns may differ between a partition and its parent.
+    Names are needed because a column may have different numbers in a partition and its parent.
     """
     return f"""CASE WHEN pg_partition_root({table}) IS NOT NULL THEN ARRAY(
         SELECT attname::text FROM unnest({numbers}) WITH ORDINALITY k (number, place)

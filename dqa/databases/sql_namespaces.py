@@ -47,7 +47,8 @@ class ServerNamespaces(Namespaces):
     Parameters
     ----------
     driver
-        The open connection; `connect` commits its transaction.
+        The open connection of the driver. When the block of `connect` ends, its transaction is
+        committed.
     url
         The URL of the database.
     wanted
@@ -178,7 +179,7 @@ class ServerNamespaces(Namespaces):
     ) -> None:
         """Create and fill the namespace; drop it if an error occurs.
 
-        If not `is_finished`, the tag stays empty, as after an unfinished load.
+        If `is_finished` is false, the row of the tag is not written, as in an unfinished load.
         """
         self._run(self._creation(tag.namespace))
         try:

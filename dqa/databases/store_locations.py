@@ -64,7 +64,7 @@ class StoreLocation:
     file
         The SQLite file; None for a server.
     what
-        The word for the store in messages: ``"store"``.
+        The noun that messages use for the store, such as ``"store"``.
     hint
         A sentence that says which location to use instead.
     after_outage
@@ -158,7 +158,8 @@ def translate_errors(location: StoreLocation, *, under_way: bool = False) -> Ite
     location
         The store.
     under_way
-        Whether to add `StoreLocation.after_outage` to the message about an outage.
+        Whether the store is already in use. Only then does the message about an outage contain
+        `StoreLocation.after_outage`.
     """
     try:
         yield

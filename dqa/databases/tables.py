@@ -89,7 +89,7 @@ def text_literal(text: str, dialect: str) -> str:
 
 
 def _float_literal(value: float) -> str:
-    """Return a float with an exponent, because MySQL reads a number without one as a decimal."""
+    """Return a float with an exponent. MySQL would read a number without exponent as a decimal."""
     if isinf(value):
         raise DataError(f"The number {value} cannot be written in SQL.")
     literal = repr(float(value))

@@ -97,7 +97,7 @@ def iso_text(text: str) -> str:
 
 
 def _whole(value: int, _: int) -> int | str:
-    """Return an integer; as text if it has more digits than Python may be allowed to write."""
+    """Return an integer. A huge integer becomes text, because Python may refuse to write it."""
     return int(value) if -_LARGEST < value < _LARGEST else str(Decimal(value))
 
 
@@ -134,7 +134,7 @@ def _listed(values: Iterable[Any], levels: int) -> list[Value]:
 
 
 def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Convert a map. Keys with equal texts get a number."""
+    """Convert a map. If the texts of several keys are equal, a number makes them different."""
     cells: dict[str, Value] = {}
     for key, item in items:
         name, number = key, 1

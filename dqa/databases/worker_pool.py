@@ -190,7 +190,7 @@ class IsolatedSession(Session):
 
     @contextmanager
     def _lease(self, until: float) -> Iterator[tuple[Worker, float]]:
-        """Yield a worker and the deadline. The deadline is later if a database was opened again."""
+        """Yield a worker and the deadline. If a new worker starts, the deadline may be later."""
         if self._owner != os.getpid():
             self._reset()
         if not self._slots.acquire(timeout=max(until - monotonic(), 0.0)):
@@ -214,7 +214,7 @@ class IsolatedSession(Session):
             self._slots.release()
 
     def _start(self, until: float) -> tuple[Worker, float]:
-        """Return the first available worker, a new or an idle one, and the deadline."""
+        """Return an idle worker, or else a new worker, and the deadline."""
         if not self._starts.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
         try:

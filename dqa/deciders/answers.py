@@ -103,7 +103,8 @@ def read_answer(
     nouns
         Nouns for a candidate, such as "trade node". Messages use the first noun.
     equally_good
-        Whether an answer may name several candidates. The first one is returned.
+        Whether all candidates that an answer names are equally good. If so, the answer may name
+        several candidates, and the first of them is returned.
     form
         The free form; see `dqa.core.question.Question.free_form`.
 
@@ -159,7 +160,10 @@ def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
 
 @lru_cache(maxsize=8)
 def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, Candidate]]:
-    """Map the words of names (separate or joined) to candidates, and whole names to candidates."""
+    """Return two mappings to candidates: from the words of a name, and from the exact name.
+
+    The first mapping contains the words of each name twice: separate, and joined to one word.
+    """
     names: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
     for candidate in candidates:
         words = _words(str(candidate))
@@ -193,7 +197,7 @@ def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Ca
 def _is_whole(
     text: str, found: Sequence[re.Match[str]], begin: int, after: int, nouns: frozenset[str]
 ) -> bool:
-    """Return whether words form a whole name, not a part of a longer name (``12`` in ``B12``)."""
+    """Return whether words of a text form a whole name. For example, ``12`` in ``B12`` does not."""
     name = found[begin:after]
     gaps = [text[one.end() : other.start()] for one, other in pairwise(name)]
     if not all(map(_SEPARATORS.fullmatch, gaps)):

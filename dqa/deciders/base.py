@@ -40,9 +40,10 @@ class Settings:
     Attributes
     ----------
     max_steps
-        The maximum number of model replies. A further reply ends the run as `Ending.STEP_LIMIT`.
+        The maximum number of model replies. After this number, the decision ends as
+        `Ending.STEP_LIMIT`.
     max_parse_failures
-        The number of consecutive unusable replies that ends the run as `Ending.UNPARSABLE`.
+        The number of consecutive unusable replies that ends a decision as `Ending.UNPARSABLE`.
     limits
         The limits of each statement.
     display
@@ -126,8 +127,9 @@ class DeciderFactory:
     scenarios
         The names of the scenarios that the decider can decide; () for all.
     default_for
-        The uses for which the decider is the default: evaluations, single questions, or the
-        reference that shows which questions need only one retrieval.
+        The uses for which the decider is the default: for evaluations, for single questions, or as
+        the reference decider. The reference decider shows which questions can be decided after a
+        single retrieval.
     """
 
     name: str
@@ -193,7 +195,7 @@ class DeciderFactory:
         }
 
     def _own(self, of_scenario: Mapping[str, str], settings: Settings) -> BaseModel:
-        """Return the settings. The user's values override the scenario's, and both the defaults."""
+        """Return the settings: the user's values, else the scenario's, else the defaults."""
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' does not accept the settings {own!r}.")

@@ -40,7 +40,7 @@ class Baseline(Decider):
         self._choose = choose
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question. A database failure ends the run as `Ending.INFRASTRUCTURE`."""
+        """Decide one question. If the database fails, it ends as `Ending.INFRASTRUCTURE`."""
         recorder = Recorder()
         try:
             choice = self._choose(question, database)
@@ -154,8 +154,8 @@ class HeuristicDecider(Decider):
     scenario
         The scenario of the questions.
     heuristic
-        A heuristic of the scenario. Without a statement in the database's language, the heuristic
-        runs on a copy in memory.
+        A heuristic of the scenario. If it has no statement in the language of the database, it runs
+        on a copy of the data in memory.
     limits
         The limits of the statement.
     """
@@ -169,7 +169,7 @@ class HeuristicDecider(Decider):
         self._limits = limits
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question. A database failure ends the run as `Ending.INFRASTRUCTURE`.
+        """Decide one question. If the database fails, it ends as `Ending.INFRASTRUCTURE`.
 
         Raises
         ------

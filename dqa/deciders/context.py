@@ -88,8 +88,8 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
     Raises
     ------
     UsageError
-        No statement is known or can run. Or the list of actions is very long, and no column lists
-        some of them.
+        No statement is known, no statement can run, or the list of actions is very long and no
+        column of the rows contains actions.
     InfrastructureError
         The database failed.
     """
@@ -193,9 +193,9 @@ def goal_of(question: Question) -> str:
 
 
 def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
-    """Return as many whole lines as fit.
+    """Return the first lines of `rows` that have at most `most` characters together.
 
-    If lines are left out, add a warning with the setting's name.
+    If lines are omitted, record a warning that names the setting to increase.
     """
     if len(rows) <= most:
         return rows
@@ -230,11 +230,13 @@ def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candida
     A column lists actions if nearly all of its cells are actions, and at least two are different.
     So a quantity that equals an id by chance is ignored. Columns with the same name are combined.
 
-    If some column lists actions, the actions in columns with mostly actions are returned, too. An
-    additional action costs only one more comparison, but the method cannot choose an omitted one.
+    If at least one column lists actions, the actions in columns of which more than half are actions
+    are returned, too. An unnecessary action costs only one more comparison, but an omitted action
+    cannot be chosen.
 
-    A very long list of actions contains nearly every number. Therefore, only one column of each
-    table is used: the first that lists actions. The actions then have the order of its rows.
+    A very long list of actions contains nearly every number. For such a list, only one column of
+    each table is used: the first that lists actions. The returned actions then have the order of
+    the rows.
 
     Parameters
     ----------

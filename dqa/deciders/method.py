@@ -57,8 +57,8 @@ _Kind = TypeVar("_Kind", bound=Finding)
 class MethodSettings(BaseModel):
     """Base class of a method's settings. Every field has a default and a description.
 
-    If a class has a field ``preset``, `presets` contains the settings that each preset changes.
-    Settings of the user have priority over a preset.
+    A preset is a named group of settings. If a class has a field ``preset``, `presets` maps the
+    name of each preset to its settings. A setting that the user gives has priority over the preset.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

@@ -62,14 +62,14 @@ def describe_parts(schema: DatabaseSchema, parts: Sequence[Part]) -> tuple[str, 
 
 
 def describe_neighbours(schema: DatabaseSchema, parts: Sequence[Part]) -> Iterator[str]:
-    """Yield lines with the tables that refer to a table, or with the relationships of a label.
+    """Yield lines about the tables that refer to a table, or the relationships of a label.
 
     Parameters
     ----------
     schema
         The whole schema.
     parts
-        The parts with one name.
+        The result of `find_parts`: all parts that have the name.
     """
     names = {part.name for part in parts}
     if isinstance(parts[0], NodeInfo):

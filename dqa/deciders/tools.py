@@ -4,7 +4,7 @@ All agents that accept LangChain tools can use them. A tool returns text for the
 `Evidence` as its artifact.
 
 If a statement cannot run, the error is an observation, so that the model can correct the statement.
-If the database fails, `InfrastructureError` ends the run.
+If the database fails, `InfrastructureError` ends the decision.
 """
 
 from __future__ import annotations

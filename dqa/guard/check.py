@@ -95,8 +95,9 @@ class ScriptTokens(NamedTuple):
     tokens
         The start and the end of each token, and whether the token is a semicolon.
     problem, position
-        The reason why the rest of the script cannot be read, and the start of this rest. By
-        default, an empty text and the length of the script.
+        The reason why the rest of the script cannot be read, and the position where this rest
+        begins. If the whole script can be read, the problem is empty, and the position is the
+        length of the script.
     """
 
     tokens: Sequence[tuple[int, int, bool]]

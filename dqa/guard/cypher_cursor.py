@@ -63,7 +63,7 @@ class Call(NamedTuple):
 
 
 class Cursor:
-    """Steps through the tokens of a statement, and stores what subclasses find.
+    """Steps through the tokens of a statement. Its subclasses store the parts that they read in it.
 
     Attributes
     ----------

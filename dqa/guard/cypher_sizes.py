@@ -44,7 +44,7 @@ class Size(NamedTuple):
 
     @classmethod
     def of(cls, total: float) -> Size:
-        """Return a size for a value that may be one large item: a string, or a list of one item."""
+        """Return the size of a value that could be a single large item, such as a string."""
         return cls(total, total)
 
 
@@ -64,7 +64,8 @@ def list_of(sizes: Sequence[Size]) -> Size:
 def repeated(items: float, each: float) -> Size:
     """Return the size of a list whose items have the size `each`.
 
-    An accumulator counts at least twice, so that `reduced` refuses a list of accumulators.
+    If the items contain the accumulator of reduce(), the list has the size of at least two items.
+    `reduced` therefore refuses it.
     """
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
 
@@ -125,8 +126,9 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
     start, items
         The initial value of the accumulator, and the list.
     values
-        The size of the expression that replaces the accumulator. If the expression is a map whose
-        values read only single keys of the accumulator: the size of each value.
+        The size of the expression that replaces the accumulator. The expression may be a map whose
+        values read only single keys of the accumulator. In this case, the sizes of the map's
+        values.
     """
     _require_at_most(_MOST_FOLDED, items.total, "steps of reduce()")
     if any(value.total >= 2 * ACCUMULATOR for value in values):

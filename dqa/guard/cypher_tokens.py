@@ -123,7 +123,7 @@ def tokens(statement: str, dialect: str) -> Tokens:
 def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
     """Store a pair of brackets at its closing bracket; refuse unbalanced and too deep brackets.
 
-    `text` is the next token after the tokens in `found`.
+    `text` is the token that will be added to `found` after this call.
     """
     if text in {"(", "[", "{"}:
         opened.append(len(found.keys))
@@ -155,7 +155,7 @@ def gap(statement: str, found: Tokens, i: int) -> str:
 
 
 def decoded(text: str) -> str:
-    """Return a text with its Unicode escapes decoded; Neo4j decodes them in names, too."""
+    """Return a string or a name with its Unicode escapes decoded, as Neo4j decodes them."""
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[0], text)
 
 

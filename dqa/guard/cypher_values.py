@@ -83,7 +83,7 @@ class ValueReader(Cursor):
     # Values
 
     def _expression(self) -> Size:
-        """Read values joined by operators; a comparison returns the size of a truth value."""
+        """Read values joined by operators; return the size of the result, e.g. of a truth value."""
         operators: list[str] = []
         sizes: list[Size] = []
         bare: list[int | None] = []

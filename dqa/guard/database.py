@@ -119,13 +119,14 @@ class GuardedDatabase:
     ) -> Self:
         """Set the policy, the audit and the limits, and return the database.
 
-        Call this right after opening the database. A policy that hides a part of a table gets the
-        schema of the database, unless the policy has a schema.
+        Call this right after opening the database. If the policy hides a part of a table and
+        contains no schema, the schema of the database is added to it.
 
         Parameters
         ----------
         policy, audit, limits
-            See the attributes of the class; None for the default.
+            See the attributes of the class. None means no restrictions, no audit, or the default
+            limits.
         checked
             Whether to check that every name of the policy exists in the database.
 
@@ -270,7 +271,7 @@ class GuardedDatabase:
     # Statements
 
     def check(self, statement: str) -> GuardVerdict:
-        """Return whether `query` would run a statement, or the reason why not. Do not run it."""
+        """Return whether `query` would run a statement, and if not, why. Run nothing."""
         return self._judged(statement)
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
@@ -336,8 +337,9 @@ class GuardedDatabase:
     def _judged(self, statement: str) -> GuardVerdict:
         """Return the verdict on a statement.
 
-        The guard may refuse ``x.name`` or ``::name`` only because it does not know the columns and
-        types of the database. In this case, read the schema and check the statement again.
+        Without a schema, the guard cannot know whether ``x.name`` is a column and ``::name`` a
+        type, and may refuse both. Such a statement is checked again with the schema of the
+        database.
         """
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None

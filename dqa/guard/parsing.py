@@ -98,7 +98,7 @@ class Parsed:
 
 
 def called(node: object) -> str:
-    """Return the function that a node calls; empty if sqlglot has its own class for the call."""
+    """Return the name of the called function; empty for functions with a class of sqlglot's own."""
     return str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
 
 

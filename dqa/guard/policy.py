@@ -262,14 +262,14 @@ class Policy:
 
     @cached_property
     def type_names(self) -> frozenset[str]:
-        """The types of visible columns, and the unrestricted tables, whose names are row types."""
+        """The names of types: those of visible columns, and of unrestricted tables (row types)."""
         whole = (name for name in self.visible_tables if not self.restricts_table(name))
         kinds = (column.type.casefold() for column in self._visible_columns)
         return frozenset((*whole, *(name for kind in kinds for name in _type_names(kind))))
 
     @cached_property
     def column_words(self) -> frozenset[str]:
-        """The visible columns and the words in their types, which may be names of fields."""
+        """The names of visible columns, and the words in their types (some are names of fields)."""
         texts = (f"{column.name} {column.type}" for column in self._visible_columns)
         names = (column.name.casefold() for column in self._visible_columns)
         return frozenset((*names, *re.findall(r"\w+", " ".join(texts).casefold())))
@@ -318,7 +318,7 @@ class Policy:
 
     @cached_property
     def restricted_names(self) -> frozenset[str]:
-        """The tables in masks, row filters and column rules. An empty text means every table."""
+        """The tables in masks, row filters and column rules; empty for a rule about all tables."""
         entries = (*self.masks, *(self.columns or ()), *self.denied_columns)
         return frozenset((*self.row_filters, *(entry.rpartition(".")[0] for entry in entries)))
 

@@ -282,7 +282,10 @@ class _Rules:
             self._refuse_outside(name.parts[:-1], "collation", name.name)
 
     def _check_type(self, node: exp.DataType) -> None:
-        """Refuse a type that may be outside of the scope. PostgreSQL has a type for each table."""
+        """Refuse a type that may be outside of the scope.
+
+        PostgreSQL has a type for each table. Its name could therefore reveal a hidden table.
+        """
         if node.this != exp.DType.USERDEFINED or not node.args.get("kind"):
             return
         *owner, last = _dotted(node.args["kind"])
@@ -357,8 +360,8 @@ class _Rules:
     def _names(self) -> tuple[Mapping[str, bool], Mapping[str, set[str]], set[str]]:
         """Return the names in FROM, the columns of functions in FROM, and the column aliases.
 
-        The first result maps each name in FROM to True if it may be a table that is not in the
-        schema.
+        In the first result, the value of a name is True if the name may mean a table that is not in
+        the schema of the policy.
         """
         sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
         functions: dict[str, set[str]] = {}

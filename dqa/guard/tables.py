@@ -283,9 +283,10 @@ def _folded(value: object) -> str:
 
 
 def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> bool:
-    """Return whether the first table in `row` hides everything that the second table hides.
+    """Return whether a table hides everything that its partition or its parent hides.
 
-    The tables are a partition and its parent, so they have common rows.
+    `row` begins with the names of the table and of its partition or parent. These two tables have
+    common rows.
     """
     one, other = map(_folded, row[:2])
     own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
@@ -295,7 +296,7 @@ def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> 
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return the hidden and masked columns of a table, or with ``hidden=False`` the others."""
+    """Return a table's hidden and masked columns, or its plainly visible ones if not `hidden`."""
     table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}

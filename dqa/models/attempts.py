@@ -25,7 +25,8 @@ class Attempt:
     Attributes
     ----------
     requester
-        The requester; empty outside of `attempt_by`.
+        The names that `attempt_by` received, such as a question and its decider. Empty outside of
+        `attempt_by`.
     played
         The hashes of the requests that a cassette has answered without a cost.
     positions
@@ -46,7 +47,11 @@ time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", def
 
 
 def claim_reply() -> bool:
-    """Return whether the reply of the current call arrived before the time limit of the call."""
+    """Return whether the current call may use its reply.
+
+    This is false if the call reached its time limit first. After this function has returned true,
+    the time limit no longer applies.
+    """
     limit = time_limit.get()
     return limit is None or limit.acquire(blocking=False)
 
@@ -69,7 +74,8 @@ def attempt_by(*names: str) -> Iterator[Attempt]:
     Parameters
     ----------
     *names
-        The requester. Two decisions on one cassette must not have the same names.
+        The names that identify the decision, such as its question, database and decider. On one
+        cassette, no two decisions may have the same names.
     """
     attempt = Attempt(names)
     token = _attempt.set(attempt)

@@ -185,7 +185,8 @@ class Cassette:
         Raises
         ------
         UnrecordedRequestError
-            The cassette only replays, and has no further answer to this request of the requester.
+            The cassette only replays, and contains no further answer to this request from the same
+            requester.
         """
         attempt, key = current_attempt(), request.key
         with self._lock:
@@ -229,7 +230,7 @@ class Cassette:
             self._file.close()
 
     def _put(self, key: _Key, position: int, answer: _Answer) -> None:
-        """Store an answer. The reply of a later attempt replaces a failure."""
+        """Store an answer at a position. It replaces a failure that an earlier attempt recorded."""
         answers = self._answers[key]
         if not 0 <= position <= len(answers):
             raise ValueError(
@@ -394,7 +395,7 @@ def _unbound(model: object) -> tuple[object, dict[str, Any]]:
 def record_failure(
     model: object, messages: Sequence[BaseMessage], stop: list[str] | None, words: str
 ) -> None:
-    """Record on the cassette of a model, if any, that a request failed after all retries."""
+    """Record a request that failed after all retries, if the model has a cassette."""
     model, settings = _unbound(model)
     if isinstance(model, RecordedModel):
         request = model.request(messages, stop, settings)

@@ -93,7 +93,8 @@ def chat_model(
     connection
         The connection. A replayed model needs neither a key nor a package.
     seed
-        The seed of scripted models, and of OpenAI models with a temperature.
+        The seed of random choices. Only scripted models, and OpenAI models with a temperature, use
+        it.
     temperature
         The temperature; 0 for the most likely reply.
 
@@ -162,7 +163,7 @@ def _recorded(
 def _provider_model(
     provider: str, model: str, connection: Connection, own: Mapping[str, Any]
 ) -> BaseChatModel:
-    """Return the chat model of a provider's package. Its requests have the parameters `own`."""
+    """Return the chat model of a provider's package. `own` are parameters of each request."""
     shared: dict[str, Any] = {"max_retries": 0, "timeout": connection.timeout, **own}
     if connection.base_url is not None:
         shared["base_url"] = connection.base_url

@@ -18,7 +18,8 @@ def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[st
     rows
         One row per line, as a JSON array. Only the first row with the action is read.
     number
-        Which of the numbers after the action to use: 0 for the first, -1 for the last.
+        The position of the number to use, among the numbers that follow the action in its row: 0
+        for the first, -1 for the last.
     """
     figures = dict.fromkeys(actions, 0.0)
     seen: set[str] = set()

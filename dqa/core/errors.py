@@ -2,27 +2,32 @@
 
 ::
 
-    DqaError ├── UsageError               the user asked for something impossible; exit code 2 │
-    ├── UnknownNameError     an unknown decider, model, database, scenario or question │   ├──
-    MissingKeyError      a credential or an optional package is missing │   ├──
-    UnrecordedRequestError   a cassette lacks the reply to a request │   └── AuditError
-    the audit file cannot be written, so no statement returns rows ├── PluginError              a
-    registered plug-in cannot be loaded ├── DataError                invalid files or tables; exit
-    code 2 │   ├── ParseError           a file, with the line and the problem │   └── SituationError
-    a situation breaks the rules of its scenario ├── QueryError               a statement cannot
-    run; the model sees the error │   ├── RefusedStatementError    the guard refuses the statement │
-    │   └── NotApprovedError         a person refused the statement │   ├── StatementError
-    the database could not run the statement │   │   ├── NotUnderstoodError       the statement may
-    be written in another dialect │   │   └── UnknownReferenceError    the statement uses an unknown
-    name │   └── StatementTimeoutError    the statement took longer than its time limit ├──
-    ModelError               a chat model gave no usable reply │   ├── UnparsableReplyError     the
-    reply breaks the format; the model is asked again │   │   └── InvalidAnswerError       the
-    answer does not name exactly one candidate │   └── MalformedReplyError      the provider sent an
-    incomplete reply; the request is retried ├── CrashError               too many decisions ended
-    in bugs, which their traces show ├── StoppedError             a person stopped the decision in a
-    review ├── BudgetSpentError         a run has spent its tokens or its money │   └──
-    OutOfBudgetError         a decision has spent its budget and uses the evidence so far └──
-    InfrastructureError      a server, network or provider failed; not scored as an answer
+    DqaError
+    ├── UsageError               the user asked for something impossible; exit code 2
+    │   ├── UnknownNameError     an unknown decider, model, database, scenario or question
+    │   ├── MissingKeyError      a credential or an optional package is missing
+    │   ├── UnrecordedRequestError   a cassette lacks the reply to a request
+    │   └── AuditError           the audit file cannot be written, so no statement returns rows
+    ├── PluginError              a registered plug-in cannot be loaded
+    ├── DataError                invalid files or tables; exit code 2
+    │   ├── ParseError           a file, with the line and the problem
+    │   └── SituationError       a situation breaks the rules of its scenario
+    ├── QueryError               a statement cannot run; the model sees the error
+    │   ├── RefusedStatementError    the guard refuses the statement
+    │   │   └── NotApprovedError         a person refused the statement
+    │   ├── StatementError           the database could not run the statement
+    │   │   ├── NotUnderstoodError       the statement may be written in another dialect
+    │   │   └── UnknownReferenceError    the statement uses an unknown name
+    │   └── StatementTimeoutError    the statement took longer than its time limit
+    ├── ModelError               a chat model gave no usable reply
+    │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
+    │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
+    │   └── MalformedReplyError      the provider sent an incomplete reply; the request is retried
+    ├── CrashError               too many decisions ended in bugs, which their traces show
+    ├── StoppedError             a person stopped the decision in a review
+    ├── BudgetSpentError         a run has spent its tokens or its money
+    │   └── OutOfBudgetError         a decision has spent its budget and uses the evidence so far
+    └── InfrastructureError      a server, network or provider failed; not scored as an answer
         ├── DatabaseUnavailableError
         │   └── GameTakenError           another process has restarted the game
         ├── ModelUnavailableError
@@ -200,8 +205,8 @@ class InvalidAnswerError(UnparsableReplyError):
     advice
         The valid answers.
     named
-        The candidates that occur in the answer. A single candidate is also invalid, if the other
-        words may reject it.
+        The candidates that occur in the answer. The answer may be invalid even if there is only
+        one, because the other words may reject it.
     """
 
     def __init__(self, problem: str, advice: str, named: Iterable[str | int] = ()) -> None:

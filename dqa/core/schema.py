@@ -69,7 +69,10 @@ def column_of(name: str, kind: str, comment: str = "") -> Field:
 
 
 def rows_of(tables: Sequence[TableInfo]) -> list[TableRow]:
-    """Return tables as tuples, which a process can send in half the time. Samples are omitted."""
+    """Return tables as tuples, which a process can send in half the time.
+
+    The tables must be complete and have no samples.
+    """
     return [
         (t.name, [(c.name, c.type, c.comment) for c in t.columns], t.key, t.references, t.comment)
         for t in tables

@@ -40,7 +40,10 @@ class Baseline(Decider):
         self._choose = choose
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question. If the database fails, it ends as `Ending.INFRASTRUCTURE`."""
+        """Decide one question.
+
+        If the database fails, the decision ends as `Ending.INFRASTRUCTURE`.
+        """
         recorder = Recorder()
         try:
             choice = self._choose(question, database)
@@ -169,7 +172,9 @@ class HeuristicDecider(Decider):
         self._limits = limits
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question. If the database fails, it ends as `Ending.INFRASTRUCTURE`.
+        """Decide one question.
+
+        If the database fails, the decision ends as `Ending.INFRASTRUCTURE`.
 
         Raises
         ------

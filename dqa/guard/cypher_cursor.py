@@ -63,7 +63,7 @@ class Call(NamedTuple):
 
 
 class Cursor:
-    """Steps through the tokens of a statement. Its subclasses store the parts that they read in it.
+    """Steps through the tokens of a statement. Its subclasses store in it the parts that they read.
 
     Attributes
     ----------

@@ -20,7 +20,8 @@ class Decider(ABC):
     name
         The decider's name in commands and results.
     answer_forms
-        The forms of its answers. An evaluation refuses questions with other answer forms.
+        The forms of answers that the decider can give. An evaluation refuses questions that need
+        another form.
     """
 
     name: str

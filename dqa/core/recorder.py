@@ -134,7 +134,7 @@ class Recorder:
             return cls()
 
     def merge(self, branch: Recorder) -> None:
-        """Add the events and the usage of a branch. Its steps get the next step numbers."""
+        """Add the events and the usage of a branch. Its steps get the numbers after `steps`."""
         before = self.steps
         self.steps += branch.steps
         self.usage += branch.usage

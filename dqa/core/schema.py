@@ -107,7 +107,7 @@ class _GraphPart:
 
 @dataclass(frozen=True, slots=True)
 class NodeInfo(_GraphPart):
-    """A node label and its properties; `key` is the identifying property, if any."""
+    """A node label and its properties. `key` is the property that identifies a node, or None."""
 
     kind: ClassVar[PartKind] = "label"
     label: str

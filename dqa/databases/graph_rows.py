@@ -118,7 +118,7 @@ def pack_order(rows: Sequence[Sequence[Cell]]) -> bytes:
 
 
 def restore_order(rows: Sequence[_Row], order: bytes) -> list[_Row]:
-    """Return rows in the order that `pack_order` returned.
+    """Return sorted rows in their original order, which `pack_order` has stored.
 
     Raises
     ------

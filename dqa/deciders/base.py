@@ -295,9 +295,9 @@ def read_settings(
     model
         The class of the settings.
     values
-        The values by field, as texts or typed.
+        The values by field. A value may be a text or have the type of its field.
     names
-        The names of the fields in messages.
+        The name that messages give to each field, by field.
     decider
         The name of the decider.
 

@@ -114,7 +114,7 @@ def look_at_rows(database: Database, schema: DatabaseSchema, part: Part, rows: i
 
 
 def _limit(database: Database, rows: int) -> str:
-    """Return the clause that limits the rows. Some SQL dialects lack it."""
+    """Return the clause that limits the number of rows; empty for the dialect ``ansi``."""
     return "" if database.dialect == "ansi" else f" LIMIT {rows}"
 
 

@@ -136,7 +136,7 @@ def _restrict_node(reader: CypherReader, element: Element, shown: Policy) -> Non
     wanted: list[str] = []
     if shown.labels is not None and not (element.names and element.is_plain):
         if not shown.labels:
-            raise Refusal("no label may be read; leave out the node")
+            raise Refusal("no node may be read, because no label is allowed; leave out the node")
         wanted.append("|".join(map(quote_name, sorted(shown.labels))))
     if not reader.ladybug:
         denying = {owner for i in element.keys for owner in shown.denying(reader.folded(i))}
@@ -228,7 +228,7 @@ def _refuse_whole_values(reader: CypherReader, names: set[str]) -> None:
         raise _whole("a path")
     for name in names:
         if name.upper() in _AMBIGUOUS:
-            raise Refusal(f"the name {name} is also a keyword; use another name")
+            raise Refusal(f"the name {name} is also a keyword of Cypher; use another name")
 
 
 def _whole(name: str) -> Refusal:
@@ -261,7 +261,8 @@ def _restrict_properties(
             raise Refusal(f"the property {name} of {', '.join(sorted(known))} may not be read")
         if value != i - 2:
             raise Refusal(
-                f".{name} could show a hidden property; write {name}: {variable}.{name} instead"
+                f".{name} in a map could show a hidden property; write {name}: {variable}.{name} "
+                "instead"
             )
         test = f"{variable}:{'|'.join(map(quote_name, sorted(denying)))}"
         if reader.ladybug:

@@ -131,7 +131,7 @@ def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
             raise Refusal("it is nested too deeply; use fewer levels of brackets")
     elif text in _CLOSES:
         if not opened or found.keys[opened[-1]] != _CLOSES[text]:
-            raise Refusal(f"the bracket '{text}' does not close an open one")
+            raise Refusal(f"no bracket is open that '{text}' could close")
         found.closing[opened.pop()] = len(found.keys)
 
 

@@ -86,7 +86,8 @@ class Parsed:
     joins
         The names of joins, as in ``USING (x) AS name``.
     tables
-        The tables in the statement by the `id` of their nodes, without references to WITH parts.
+        Maps the `id` of a node to the table that it names. References to the parts of WITH are not
+        included.
     """
 
     text: str

@@ -371,7 +371,7 @@ class Policy:
         for name in sorted(chosen - joining):
             raise UsageError(
                 f"The relationship type '{name}' connects labels that are not in the list: add "
-                "its two labels."
+                "the two labels that it connects."
             )
         shown = frozenset(chosen or joining)
         is_all = shown == set(types.values())

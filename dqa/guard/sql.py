@@ -255,7 +255,8 @@ class _Rules:
         """Refuse a name that DuckDB would read as a file, or as a statement in brackets."""
         is_plain = all(_PLAIN_NAME.fullmatch(part.name) for part in node.parts)
         if not is_plain or (node.db and node.name.lower() in self.known["file endings"]):
-            raise Refusal(f"'{'.'.join(p.name for p in node.parts)}' would be opened as a file")
+            name = ".".join(part.name for part in node.parts)
+            raise Refusal(f"'{name}' would be opened as a file; write the name of a table")
         before = self.parsed.text[: node.parts[0].meta.get("start", 0)].rstrip()
         if before.endswith("(") and not node.db and not node.this.args.get("quoted"):
             raise Refusal(

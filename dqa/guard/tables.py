@@ -110,7 +110,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
         if shown is None or shown.is_whole:
             continue
         if not shown.columns:
-            raise Refusal(f"the columns of {node.name} are all hidden or unknown")
+            raise Refusal(f"no column of {node.name} may be read, or its columns are unknown")
         restricted[node.name.casefold()] = shown
         start = int(node.parts[0].meta.get("start", -1))
         end = int(node.parts[-1].meta.get("end", -2)) + 1
@@ -118,7 +118,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
         is_source = isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
         if not (is_plain and is_source and start >= 0 and _BEFORE.search(text[:start])):
             raise Refusal(
-                f"a part of {node.name} is hidden; use this table only after FROM or JOIN"
+                f"the policy hides a part of {node.name}; use this table only after FROM or JOIN"
             )
         rows = text[start:end]
         if shown.row_filter:
@@ -160,9 +160,7 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
         hint = closest(node.name, [one.name for one in policy.visible_tables.values()])
         raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
     if policy.schema is None and policy.restricts_table(name):
-        raise Refusal(
-            f"a part of {node.name} is hidden; check the statement together with its database"
-        )
+        raise Refusal(f"the policy hides a part of {node.name}, so the check needs the database")
     return True
 
 

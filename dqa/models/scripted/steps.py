@@ -23,7 +23,7 @@ class Task:
     once
         Whether the script may run only one statement.
     plans
-        Whether the method plans.
+        Whether the method asks for a plan.
     simulates
         Whether the script may simulate decisions.
     """

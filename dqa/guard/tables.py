@@ -160,7 +160,9 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
         hint = closest(node.name, [one.name for one in policy.visible_tables.values()])
         raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
     if policy.schema is None and policy.restricts_table(name):
-        raise Refusal(f"the policy hides a part of {node.name}, so the check needs the database")
+        raise Refusal(
+            f"the policy hides a part of {node.name}; check the statement with its database"
+        )
     return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -17,7 +18,7 @@ from dqa import plugins
 from dqa.cli.help import Command, Group
 from dqa.cli.options import documented
 from dqa.core.distribution import own_version
-from dqa.core.errors import DqaError
+from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import describe_file_error
 from dqa.core.secrets import redact
 
@@ -66,6 +67,16 @@ _HELP = {
     "data": "Generate, print and audit questions; describe file formats.",
     "games": "Play games, run tournaments, train players.",
 }
+_RENAMED = {
+    "view": "report",
+    "results": "show",
+    "trace": "show",
+    "copy": "export --format run",
+    "unload": "load --drop",
+    **{name: f"{group} {name}" for group, names in _GROUPS.items() for name in names},
+}
+"""The new names of commands that version 0.4 renamed. Version 0.6 removes the old names."""
+
 _INTERRUPTED = 130
 """The exit code of Typer for Ctrl-C."""
 _SETTINGS: dict[str, Any] = {
@@ -92,6 +103,8 @@ def _command(group: str, name: str) -> Any:  # noqa: ANN401  (Typer's class of c
         return get_command(alone)
     if not group and name in _GROUPS:
         return _group(name)
+    if not group and name in _RENAMED:
+        raise UsageError(f"'dqa {name}' is now 'dqa {_RENAMED[name]}'.")
     if group or name not in plugins.names("command"):
         raise KeyError(name)
     return get_group(plugins.command(name))
@@ -200,6 +213,7 @@ def run() -> None:
         problem = None if isinstance(error, BrokenPipeError) else describe_file_error(error)
         if problem is None:
             raise
+        _drop_unwritable_output()
         _exit_with(problem, 1)
 
 
@@ -216,6 +230,14 @@ def _run_app() -> None:
         raise KeyboardInterrupt
     sys.stdout.flush()
     sys.exit(code)
+
+
+def _drop_unwritable_output() -> None:
+    """Discard the buffered output if standard output cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _exit_with(problem: str, code: int) -> NoReturn:

@@ -133,7 +133,10 @@ def show(  # noqa: PLR0913  (one parameter per option)
     lists = any(ended.values())
     if found.location is None:
         if scenario or lists:
-            raise UsageError("A file of one decision has no list: leave out options that list.")
+            raise UsageError(
+                "--scenario, --wrong, --failed and --outcome list the decisions of a run: leave "
+                "them out for a file of one decision."
+            )
     elif question is None or scenario or lists:
         from dqa.report.hints import resume_command
 
@@ -275,7 +278,9 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     names = options.names_in("--deciders", deciders)
     if all(isinstance(run.spec, PlaySpec) for run in read):
         if scenario or shared or times:
-            raise UsageError("--scenario, --shared and --times are not for games: leave them out.")
+            raise UsageError(
+                "--scenario, --shared and --times apply only to runs of questions: leave them out."
+            )
         played = compare_games(*read, players=names, against=against, all_pairs=all_pairs)
         models = {one.player: one.model for one in played.players}
         show_output(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)

@@ -21,6 +21,7 @@ STORED = "ask --database stored.db --decider oracle"
 WRONG = {
     # Commands and their options
     "evl": "eval",
+    "view runs/x": "now 'dqa report'",
     "eval --nothing": "--nothing",
     "doctor postgresql://ann:secret@host/shop": "ann:***@host",
     "eval --generate 0": "--generate",

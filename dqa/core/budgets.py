@@ -44,7 +44,7 @@ class Prices:
         return cost / _MILLION
 
     def known_cost(self, usage: Usage) -> float | None:
-        """Return the cost of `usage`; None if the number of tokens is incomplete."""
+        """Return the cost of `usage`; None if the tokens of some calls are unknown."""
         tokens = usage.input_tokens + usage.output_tokens
         return None if usage.uncounted or (usage.calls and not tokens) else self.cost(usage)
 
@@ -136,7 +136,7 @@ class Meter:
             self._before[name] = spent[name]
 
     def has_read_enough(self, spent: Spent) -> str | None:
-        """Return the reached limit on tool results; None if no such limit is reached."""
+        """Return the limit on statements or rows that is reached; None if neither is reached."""
         for name, most in self._bounds.items():
             if name in _OF_READING and spent[name] >= most:
                 return counted(int(most), _OF_READING[name])

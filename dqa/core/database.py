@@ -91,7 +91,8 @@ class Rows:
     seconds
         Seconds that the database took.
     translated
-        The statement that a simulation ran to read these rows; None for a query.
+        The statement with which a simulation read the database. None if the rows are the result of
+        a query.
     total
         The number of all rows, if a limit on rows or bytes cut the result and the engine knows the
         number; otherwise None.
@@ -138,7 +139,7 @@ class Rows:
 
 
 def decode_rows(values: Sequence[Any]) -> Rows:
-    """Rebuild a result from its `dataclasses.astuple` after a round trip through JSON.
+    """Rebuild a result that `dataclasses.astuple` converted and that was sent as JSON.
 
     Raises
     ------

@@ -67,7 +67,8 @@ class ToolUse(Record):
 class ReplyEvent(Event):
     """A model's reply. `thought` is None if the reply could not be parsed.
 
-    The provider sends `reasoning` separately from the text and includes it in the output tokens.
+    `reasoning` is text that the provider sent separately from the reply. Its tokens are counted as
+    output tokens.
     """
 
     kind: Literal["reply"] = "reply"

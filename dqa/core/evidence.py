@@ -43,7 +43,7 @@ class Evidence:
     seconds
         Seconds that the database took.
     translated
-        The statement that a simulation ran to read the rows; None for a query.
+        The statement with which a simulation read the database; None for a query.
     tool
         The name of the called tool: `QUERY`, a name in `SIMULATING` or `LOOKING_UP`, or the name of
         a plug-in's tool.

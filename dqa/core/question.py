@@ -40,7 +40,8 @@ class Question:
     target
         The parameter values of the question, e.g. ``{"country": "SWE", "home": "baltic_sea"}``.
     candidates
-        The possible choices, in table order; None if they are not listed.
+        The possible choices, in the order in which their table lists them. None if the question
+        does not list them.
     candidate_query
         A statement whose first column lists the candidates.
     context_queries

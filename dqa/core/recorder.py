@@ -79,7 +79,7 @@ class Recorder:
     spent
         The limit of the budget that is reached; None if no limit is reached.
     ended_by
-        The limit that ended the decision, as in `Decision`; None while no limit has ended it.
+        The limit that ended the decision early. None if no limit has ended it so far.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Recorder:
         return self.spent
 
     def has_read_enough(self) -> str | None:
-        """Return the reached limit on statements or rows; None if no such limit is reached."""
+        """Return the limit on statements or rows that is reached; None if neither is reached."""
         return self._meter.has_read_enough(self._spent())
 
     def close_by_budget(self) -> bool:

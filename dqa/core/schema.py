@@ -33,7 +33,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """A table or view, with its columns and keys. A foreign key is ``(column, table, column)``.
+    """A table or view, with its columns and keys.
+
+    A foreign key consists of a column, the referenced table and the referenced column.
 
     Comments come from the database. `omitted` is the number of columns that are not included.
     `NodeInfo` and `EdgeInfo` also have `comment` and `omitted`.

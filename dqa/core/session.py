@@ -52,7 +52,7 @@ class Session(ABC):
     search_path
         The schemas in which the engine looks for a table without a schema prefix, in order.
     file
-        The file of the database; None without a file or with several files.
+        The file of the database. None if the database has no file, or several files.
     sources
         The data files that are read as tables.
     is_broken

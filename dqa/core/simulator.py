@@ -33,7 +33,7 @@ class Outcomes:
     Attributes
     ----------
     candidates
-        The n candidates, in table order.
+        The n candidates, in the order in which their table lists them.
     values
         Shape (n,): the outcome of each candidate, e.g. a profit, in the unit of the scenario.
     goal

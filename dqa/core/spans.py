@@ -37,7 +37,7 @@ class Span(NamedTuple):
         return self.api is not None and self.api.is_recording()
 
     def set(self, attributes: Mapping[str, Value | None]) -> None:
-        """Add attributes by their full names, except those with the value None."""
+        """Add attributes, given by their full names. Attributes with the value None are omitted."""
         if self.api is not None:
             self.api.set_attributes(_known(attributes))
 

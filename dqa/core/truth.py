@@ -24,7 +24,7 @@ MatchRule: TypeAlias = Literal["set", "table", "columns", "subset"]
 
 @dataclass(frozen=True, slots=True)
 class GoldTable:
-    """The rows of a right result, as in Spider 2.
+    """The rows of a right result, in the form of the benchmark Spider 2.
 
     Attributes
     ----------

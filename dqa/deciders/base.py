@@ -254,15 +254,15 @@ class SettingInfo:
     Attributes
     ----------
     name
-        The name.
+        The name of the setting.
     default
-        The default.
+        The default value.
     accepts
         A description of the possible values.
     choices
         The possible values of an enumeration; otherwise empty.
     description
-        The purpose.
+        The purpose of the setting.
     """
 
     name: str

@@ -64,7 +64,7 @@ def lookup_tools(
     database
         The guarded database.
     display
-        How values are shown.
+        The format in which the tools show values.
     """
 
     def describe(name: str) -> Evidence:

@@ -28,7 +28,7 @@ class Attempt:
         The names that `attempt_by` received, such as a question and its decider. Empty outside of
         `attempt_by`.
     played
-        The hashes of the requests that a cassette has answered without a cost.
+        The hashes of the requests that a cassette answered. These requests cost nothing.
     positions
         The number of recorded answers that this attempt has used, by cassette and request.
     """

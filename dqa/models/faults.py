@@ -110,7 +110,7 @@ class Fault:
     Attributes
     ----------
     kind
-        The kind.
+        The kind of the fault.
     error
         The class name of the exception.
     message

@@ -77,7 +77,7 @@ class EpisodeDecider(Decider):
 
 
 class UpperBound(Decider):
-    """A decider that knows the right answers. No other decider can be better."""
+    """A decider that knows the right answers. No decider can do better."""
 
     @abstractmethod
     def with_truths(self, truths: Mapping[str, Truth]) -> Decider:

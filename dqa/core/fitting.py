@@ -127,7 +127,7 @@ def fit_schema(
 
 
 def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
-    """Return all parts, the most relevant first, and how many of them `about` mentions by name."""
+    """Return all parts, the most relevant first, and the number of parts that `about` names."""
     positions, named = _rank(schema, about)
     return tuple(schema.parts[position] for position in positions), named
 

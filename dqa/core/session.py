@@ -42,7 +42,7 @@ class Session(ABC):
     Attributes
     ----------
     kind, dialect, language, name
-        As in `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
+        See `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
     namespace
         The name of the schema, database or label to which the session is limited. None if the
         session is not limited, or if the statements of its dialect cannot contain this name.

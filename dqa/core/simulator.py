@@ -159,7 +159,7 @@ class CountingRules:
     Attributes
     ----------
     text
-        The name of the rule set that follows the questions' rules exactly.
+        The name of the rule set that follows the text of the questions' rules exactly.
     described
         A description of each rule set, by name.
     grounds
@@ -204,7 +204,7 @@ class Simulator(Protocol):
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Return the situation after a decision; if `decision` is None, without a decision."""
+        """Return the situation that follows a decision, or no decision if `decision` is None."""
         ...
 
 

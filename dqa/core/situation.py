@@ -100,7 +100,7 @@ class NodeSchema:
     Attributes
     ----------
     label
-        Node label.
+        The label of the nodes.
     table
         The table whose rows are the nodes.
     key
@@ -127,11 +127,11 @@ class EdgeSchema:
     Attributes
     ----------
     label
-        Relationship type.
+        The type of the relationships.
     table
         The table whose rows are the edges.
     source, target
-        ``(node label, column with the key of that node)``.
+        The two ends of an edge: ``(node label, column with the key of that node)``.
     properties
         ``(property, column)`` pairs, in order.
     """

@@ -48,7 +48,8 @@ class Access(TypedDict, total=False):
     limits
         The default limits of a statement.
     isolation
-        Where statements run. ``"none"`` runs them in this process, for trusted data and statements.
+        Where statements run. ``"process"`` runs them in worker processes. ``"none"`` runs them in
+        this process, which is safe only for trusted data and statements.
     """
 
     policy: Policy | None

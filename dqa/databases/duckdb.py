@@ -355,7 +355,7 @@ class DuckdbFile(FileNamespaces):
     def select(self, more: Collection[str] = ()) -> str:
         """Return the schemas of ``?schema=``, or ``main``, or the only schema with content.
 
-        Existing schemas in `more` are added.
+        The schemas in `more` are added if they exist.
         """
         existing_file(self._path, "duckdb")
         with closing(connect(self._path, read_only=True)) as reader:
@@ -367,7 +367,7 @@ class DuckdbFile(FileNamespaces):
         shown = self._wanted or ((_MAIN,) if _MAIN in schemas or not schemas else schemas)
         if not self._wanted and len(shown) > 1:
             raise UsageError(
-                f"'{self._path}' has several schemas. Append the name of one, as in "
+                f"'{self._path}' has several schemas. Append the name of a schema, as in "
                 f"duckdb:///{self._path}?schema={shown[0]}. {available}"
             )
         named = (name for name in tables if name.casefold() in more)

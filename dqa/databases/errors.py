@@ -76,7 +76,7 @@ class UnsettledError(errors.DatabaseUnavailableError):
     problem
         The message of the database.
     may_pass
-        Whether the cause may be temporary, so that the statement runs again.
+        Whether the cause may be temporary. If so, the statement runs again.
     """
 
     def __init__(self, database: str, problem: str, *, may_pass: bool = False) -> None:
@@ -85,7 +85,7 @@ class UnsettledError(errors.DatabaseUnavailableError):
 
 
 class UnreadableError(errors.StatementError):
-    """A driver cannot read a result, and the rest of the result may still arrive."""
+    """A driver cannot read a value of a result. Other parts of the result may still arrive."""
 
 
 @contextmanager

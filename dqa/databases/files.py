@@ -48,7 +48,7 @@ DATA_SUFFIXES: Mapping[str, str] = {
 
 
 def data_suffix(name: str) -> str | None:
-    """Return the suffix of a data file, as in `DATA_SUFFIXES`; None for any other file."""
+    """Return the suffix of a data file, which is one of `DATA_SUFFIXES`; None for other files."""
     found = [suffix for suffix in DATA_SUFFIXES if name.lower().endswith(suffix)]
     return max(found, key=len, default=None)
 

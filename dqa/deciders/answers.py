@@ -68,7 +68,8 @@ def choice_of(
     answer
         The words of a decider or its model.
     question
-        The question. The noun of its scenario may precede or follow the name.
+        The question. Its scenario has a noun for candidates, which an answer may put before or
+        after the name.
     candidates
         The candidates.
 

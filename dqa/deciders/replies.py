@@ -54,10 +54,10 @@ def read_action(
     """Return the action that a decision names.
 
     Case, surrounding signs and a label such as "Action 2." before a name are ignored. A label
-    without a name means the action with this number in the list. If the name of another action is
-    this number, the decision is ambiguous. A number without a label means the action with this
-    name; if no action has this name, it means the action with this number in the list.
-    `dqa.deciders.answers.read_answer` reads all other decisions.
+    without a name, such as "Action 2", means the action with this number in the list. If the name
+    of another action is this number, the decision is ambiguous. A number without a label means the
+    action with this name; if no action has this name, it means the action with this number in the
+    list. `dqa.deciders.answers.read_answer` reads all other decisions.
 
     Raises
     ------

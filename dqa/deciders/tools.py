@@ -49,7 +49,7 @@ _SEPARATED = re.compile(r"[,;\n]")
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool. A text may be passed as a number, because ids may be numbers."""
+    """Arguments of a tool. A number is accepted instead of a text, because ids may be numbers."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 

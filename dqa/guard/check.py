@@ -72,7 +72,8 @@ class ScriptStatement:
     line
         The line of its first word, counted from 1.
     problem
-        If the end of the statement is uncertain, the line and the reason; otherwise None.
+        The line and the reason, if the end of the statement cannot be found with certainty.
+        Otherwise None.
     """
 
     text: str

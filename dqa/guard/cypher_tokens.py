@@ -61,7 +61,7 @@ class Tokens(NamedTuple):
         The kind of each token: a symbol, a word in capitals, `NAME`, `NUMBER` or `TEXT`; empty at
         the end.
     texts
-        The token as in `spelled`, but a name without its quotes.
+        The text of each token. It equals the text in `spelled`, except that names have no quotes.
     spelled
         The text that runs for each token. Names with letters outside of ASCII are in backticks.
     starts, ends

@@ -84,7 +84,7 @@ class Parsed:
     nodes
         All nodes of the tree, parents first.
     joins
-        The names of joins, as in ``USING (x) AS name``.
+        The names of joins. ``USING (x) AS both`` gives a join the name ``both``.
     tables
         Maps the `id` of a node to the table that it names. References to the parts of WITH are not
         included.

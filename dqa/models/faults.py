@@ -120,7 +120,8 @@ class Fault:
     wait
         The seconds until the next attempt; None if there is no next attempt.
     usage
-        The usage of the attempt; `uncounted` if the provider may have charged for the attempt.
+        The usage of the attempt. `Usage.uncounted` counts the attempt if the provider may have
+        charged for it.
     """
 
     kind: FaultKind
@@ -280,8 +281,8 @@ _NAMED = re.compile(
 def refused_setting(error: Exception) -> str | None:
     """Return the optional setting that a model refuses; None for other errors.
 
-    The setting ``stop`` is optional, because `dqa.models.calling` cuts replies, too. The result
-    ``stream`` means that the server accepts only requests for streams.
+    The setting ``stop`` is optional, because `dqa.models.calling` itself cuts replies at stop
+    sequences. The result ``stream`` means that the server accepts only requests for streams.
     """
     words = str(error)
     body = words if isinstance(error, MalformedReplyError) else getattr(error, "doc", "")

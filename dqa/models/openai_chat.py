@@ -70,7 +70,7 @@ class OpenAIChat(ChatOpenAI):
         return self
 
     def leave_out(self, setting: str) -> None:
-        """Omit a setting in all later requests. The setting ``stream`` turns streaming on."""
+        """Omit a setting in all later requests. For ``stream``, turn streaming on instead."""
         if setting == "stream":
             self.streaming = self.stream_usage = True
         else:

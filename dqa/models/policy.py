@@ -120,7 +120,7 @@ class Budget:
     tokens
         The maximum number of tokens of requests and replies together; None for no limit.
     cost
-        The highest cost at `prices`; None for no limit.
+        The maximum cost, calculated with `prices`. None for no limit.
     prices
         The prices of tokens.
     spent

@@ -82,7 +82,8 @@ class Node:
     considered
         The explored actions of the decision maker; None until the model selects them.
     known
-        The rewards that follow from the rules. If there are too many, only the largest.
+        The rewards that follow from the rules, by action. Of more than `Tree.breadth` such rewards,
+        only the largest are listed.
     unknown
         The actions whose rewards the model estimates.
     rewards

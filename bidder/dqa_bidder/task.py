@@ -51,7 +51,8 @@ class Task:
     noun
         The word for an action.
     states_form
-        Whether the goal may prescribe the form of the answer. A user's own question may do so.
+        Whether the goal is the exact text of the question, which may prescribe the form of the
+        answer.
     position
         The current position if the question is a move in a game; otherwise None.
     form

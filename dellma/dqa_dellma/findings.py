@@ -235,7 +235,7 @@ class Utilities(Finding):
         The share of the worst states over which the attitude takes the mean; None if the attitude
         is ``mean``.
     elicitation, alpha, scale, temperature, attitude
-        As in `dqa_dellma.settings.DellmaSettings`.
+        The settings that were used; see `dqa_dellma.settings.DellmaSettings`.
     """
 
     model_config = ConfigDict(title="expected utilities")

@@ -246,9 +246,9 @@ def _read(tree: DecisionTree) -> tuple[Utilities, Floats]:
     whole = ~np.isnan(table).any(axis=1)
     if not whole.any():
         raise UsageError(
-            f"A portfolio needs states in which all {table.shape[1]} actions are ranked. None of "
-            f"the {len(table)} states of {run} is such a state. Decide again with dellma-pairs or "
-            "dellma-top1, and with more dellma.samples."
+            f"A portfolio needs states in which all {table.shape[1]} actions are ranked. Each of "
+            f"the {len(table)} states of {run} has an unranked action. Decide again with "
+            "dellma-pairs or dellma-top1, and with more dellma.samples."
         )
     return utilities, np.asarray(table[whole])
 

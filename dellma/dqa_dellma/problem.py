@@ -36,7 +36,8 @@ class Problem:
     noun
         The word for an action, such as "trade node".
     states_form
-        Whether the goal may prescribe the form of the answer. A user's own question may do so.
+        Whether the goal is the exact text of the question, which may prescribe the form of the
+        answer.
     """
 
     read: ContextRead

@@ -115,7 +115,8 @@ def refine_memory(  # noqa: PLR0913  (independent parameters)
     Parameters
     ----------
     world, memory, games, seed, preset, use, settings
-        As in `build_memory`; the memory must exist.
+        The world, the memory, the games, the model and its settings; see `build_memory`. The memory
+        must exist.
     refining
         The bounds of the exploration.
     done

@@ -15,13 +15,13 @@ from dqa_ldm2.situation import Situation, observed_situation
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A state of an exploration: a situation. A final state also has a reward from 0 to 1."""
+    """A state of an exploration. A final state has a reward from 0 to 1."""
 
     situation: Situation
     reward: float | None = None
 
     def ended(self, action: Candidate, reward: float, observation: str = "") -> Explored:
-        """Return the final state after `action`. The goal ends with this action."""
+        """Return the final state after `action`, which ends the exploration of the goal."""
         here = self.situation
         steps = (*here.steps, Step(here.observation, str(action)))
         return Explored(replace(here, steps=steps, observation=observation, actions=()), reward)

@@ -190,7 +190,7 @@ class FormationReport:
     there
         The number of trajectories that were not added, because the memory already contained them.
     forgotten, unusable, unjudged, requests
-        As in `Indexer`.
+        The counts of the indexer; see `Indexer`.
     """
 
     memory: str

@@ -193,7 +193,7 @@ class Memory:
         return self._cached("goals", found, lambda rows: tuple(Goal(*row) for row in rows))
 
     def sources(self, making: Making | None = None) -> frozenset[str]:
-        """Return the sources of all tuples, or only those from formation or refinement."""
+        """Return the sources of all tuples, or of those from formation or refinement (`making`)."""
         with self._reading() as connection:
             return _sources(connection, making)
 

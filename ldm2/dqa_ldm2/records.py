@@ -124,7 +124,7 @@ class State:
     Attributes
     ----------
     goal, history, observation
-        As in `StateAction`.
+        The goal, the summary of the steps so far, and the observation.
     excluded
         Sources whose tuples are never returned, such as the question or episode itself.
     """

@@ -1,7 +1,8 @@
 """The replies of scripted models to the agents, in both protocols.
 
-A script does not parse the prompt: the prompt's message object has the values as attributes
-(`dqa.models.conversation.StepPrompt`). A script sees the same observations as a model.
+A script does not parse the text of a prompt. It reads the values from attributes of the prompt's
+message object (`dqa.models.conversation.StepPrompt`). A script sees the same observations as a
+model.
 """
 
 from __future__ import annotations

@@ -187,8 +187,8 @@ class ToolCalls:
     def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
         """Return the calls of a reply, and the answers to the calls that run no tool.
 
-        An unreadable reply becomes a text that describes it, because providers reject unanswered
-        calls, and arguments that are not JSON.
+        An unreadable reply is replaced by a text that describes it. Providers would reject its
+        calls if they stay unanswered, or if their arguments are not JSON.
         """
         text = spoken(message.text)
         if reply is None:

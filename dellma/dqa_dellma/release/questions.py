@@ -102,7 +102,7 @@ def make_stocks_questions(folder: Path) -> tuple[tuple[LabelledQuestion, ...], S
     stocks = read_stocks(folder)
     gained = gains(stocks, BOUGHT, SOLD)
     if missing := [symbol for symbol in SYMBOLS if symbol not in gained]:
-        raise DataError(f"'{missing[0]}' has no price on {BOUGHT} or on {SOLD}.")
+        raise DataError(f"The stock '{missing[0]}' has no price on {BOUGHT} or on {SOLD}.")
     history = {
         symbol: [day for day in days.values() if _SINCE <= day.day < BOUGHT]
         for symbol, days in stocks.items()

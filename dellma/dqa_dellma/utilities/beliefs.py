@@ -81,9 +81,10 @@ def sample_states(
         The random number generator.
     draws
         ``independent`` draws each state independently (Algorithm 1 of the paper). ``stratified`` is
-        Latin hypercube sampling (McKay, Beckman and Conover 1979): each value is drawn in
-        proportion to its probability, rounded up or down, and the values of different factors are
-        combined at random. Both methods draw a state with its probability under the beliefs.
+        Latin hypercube sampling (McKay, Beckman and Conover 1979): the number of states with a
+        value is `count` times the probability of the value, rounded up or down. The values of
+        different factors are combined at random. Both methods draw a state with its probability
+        under the beliefs.
 
     Returns
     -------

@@ -238,7 +238,7 @@ def weigh_by_attitude(
     weights
         The weights of the states, broadcast to the same shape; their sum is above 0.
     attitude, aversion
-        As in `DellmaSettings`.
+        The attitude, and the share of worst states for ``cvar``; see `DellmaSettings`.
 
     Returns
     -------

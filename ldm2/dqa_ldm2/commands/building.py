@@ -72,7 +72,7 @@ def build(  # noqa: PLR0913  (one parameter per option)
         Default: the number of the preset, or 50.
     preset
         The paper's settings for a world: the number of games in a batch, and whether subgoals are
-        judged. For the shop, also the player: a program that does not know the product.
+        judged. For the shop, the preset also selects a player that does not know the product.
     """
     from dqa_ldm2.building import build_memory
 
@@ -123,9 +123,10 @@ def refine(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Refine a memory by exploring games of a world.
 
-    LDM2 tries several paths through each game. If one has a larger reward than the path that
-    imitates the memory most confidently, its steps from the key step on are added to the memory.
-    The additions for a game are a version, which can be undone.
+    LDM2 tries several paths through each game. One of these paths imitates the memory most
+    confidently. If another path has a larger reward, its steps are added to the memory. The first
+    added step is the key step, which makes the path better. The additions for a game form a
+    version, which can be undone.
 
     Parameters
     ----------

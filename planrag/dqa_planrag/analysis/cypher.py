@@ -46,7 +46,7 @@ def _clauses(tokens: CypherReader) -> Iterator[int]:
 
 
 class _CypherReading(Reading):
-    """A query, whose variables are traced clause by clause."""
+    """The origins of the numbers in a Cypher query. Variables are traced clause by clause."""
 
     def __init__(self, schema: Schema, tokens: CypherReader) -> None:
         super().__init__(schema)

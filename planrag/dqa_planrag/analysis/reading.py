@@ -172,7 +172,10 @@ class Reading(ABC):
         return known[0] if isinstance(node, _SAME) and len(known) == 1 else Value.combined(parts)
 
     def _used(self, node: exp.Expr) -> Value:
-        """Return the combined origin of all columns in an expression, including conditions."""
+        """Return the combined origin of all columns in an expression.
+
+        Columns in conditions count too.
+        """
         return Value.combined(map(self.column, node.find_all(exp.Column)))
 
     def _aggregate(self, node: exp.AggFunc, groups: Sequence[Value]) -> Value:

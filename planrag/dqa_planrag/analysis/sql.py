@@ -35,7 +35,7 @@ def read_sql(statement: str, dialect: str, schema: Schema) -> Reading | None:
 
 
 class _SqlReading(Reading):
-    """A query, whose columns are traced to tables scope by scope."""
+    """The origins of the numbers in a SQL query. Columns are traced to tables scope by scope."""
 
     def __init__(self, schema: Schema, root: Scope) -> None:
         super().__init__(schema)

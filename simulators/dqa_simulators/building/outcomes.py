@@ -125,7 +125,7 @@ class BuildingSimulator:
         UnknownNameError
             The rule set is unknown.
         SituationError
-            As in `outcomes`, or `decision` is not a building.
+            The situation breaks the rules (see the module), or `decision` is not a building.
         """
         rules = chosen_rules(rules, self.rule_sets)
         economy = _economy(situation)

@@ -45,7 +45,8 @@ class CompanyEpisode(SoloEpisode):
     settings
         The settings.
     start
-        As in `GameEpisode`. Mirroring does not change the episode.
+        The seed, the mirroring and the history of the episode; see `Start`. Mirroring does not
+        change the episode.
     """
 
     def __init__(self, settings: CompanySettings, start: Start) -> None:

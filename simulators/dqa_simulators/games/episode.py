@@ -192,7 +192,7 @@ class SoloEpisode(GameEpisode):
     Parameters
     ----------
     world, start, settings, hidden
-        As in `GameEpisode`.
+        The name of the world, its start, its settings and the private values; see `GameEpisode`.
     goal
         The goal of the player.
     steps
@@ -244,7 +244,8 @@ class RefereedEpisode(GameEpisode):
     Parameters
     ----------
     world, start, settings, hidden
-        As in `GameEpisode`. The seats are added to the settings.
+        The name of the world, its start, its settings and the private values; see `GameEpisode`.
+        The seats of the players are added to the settings.
     state
         OpenSpiel's state. Subclasses apply every action to it.
     """

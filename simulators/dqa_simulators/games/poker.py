@@ -159,12 +159,12 @@ class PokerPosition(Position):
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """The viewer can lose or win at most the maximum bet."""
+        """The smallest and the largest payoff: the maximum bet, lost or won."""
         return -float(self.rules.most), float(self.rules.most)
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """The chips that the viewer loses or wins if the boldest legal action is called."""
+        """The payoffs for a lost and a won game, if the boldest legal action is called."""
         betting = self.betting
         most = float(max((betting.after(self.betting.actions[-1]) if self.mover else betting).bets))
         return -most, most
@@ -275,7 +275,7 @@ class PokerEpisode(RefereedEpisode):
     deal
         The cards of the game.
     start, settings
-        As in `GameEpisode`.
+        The start of the episode, and the settings of the world; see `GameEpisode`.
     """
 
     def __init__(
@@ -371,7 +371,7 @@ class PokerWorld(GameWorld[BaseModel, PokerEpisode]):
     draw
         Draws the cards of a game.
     settings, history
-        As in `GameWorld`.
+        The settings of the world, and the store of its games; see `GameWorld`.
     """
 
     players = PLAYERS

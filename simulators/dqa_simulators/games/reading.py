@@ -147,7 +147,8 @@ def read_record(
     ((played, text),) = began
     if played != world:
         raise DataError(
-            f"{question.key} is about world '{world}', but game {game} is of '{played}'."
+            f"{question.key} is about the world '{world}', but game {game} was played in the world "
+            f"'{played}'."
         )
     try:
         known = settings.model_validate_json(str(text))

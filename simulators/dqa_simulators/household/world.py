@@ -74,7 +74,7 @@ class HouseholdEpisode(SoloEpisode):
     steps
         The maximum number of commands.
     start
-        As in `GameEpisode`.
+        The seed, the mirroring and the history of the episode; see `Start`.
 
     Raises
     ------

@@ -151,7 +151,7 @@ class LocatingSimulator:
         UnknownNameError
             The rule set is unknown.
         SituationError
-            As in `outcomes`, or `decision` is not a candidate of the question.
+            The situation breaks the rules (see the module), or `decision` is not a candidate.
         """
         rules = chosen_rules(rules, self.rule_sets)
         if decision is not None:

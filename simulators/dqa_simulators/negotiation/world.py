@@ -70,7 +70,7 @@ class NegotiationEpisode(RefereedEpisode):
     settings
         The settings of the world.
     start
-        As in `GameEpisode`.
+        The seed, the mirroring and the history of the episode; see `Start`.
     """
 
     def __init__(self, instance: Instance, settings: NegotiationSettings, start: Start) -> None:

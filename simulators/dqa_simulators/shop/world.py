@@ -81,7 +81,8 @@ class ShopEpisode(SoloEpisode):
     settings
         The settings of the world.
     start
-        As in `GameEpisode`. Mirroring does not change the visit.
+        The seed, the mirroring and the history of the episode; see `Start`. Mirroring does not
+        change the visit.
     """
 
     def __init__(

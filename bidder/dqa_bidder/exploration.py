@@ -262,7 +262,7 @@ class Tree:
         position
             The position of the decision.
         ask
-            Asks about a state.
+            Asks the model about a state, and returns the answer.
         asking
             The model.
         bounds
@@ -315,7 +315,10 @@ class Tree:
             self._follow(node, reply)
 
     def _find(self, position: Position, depth: int) -> Node:
-        """Return the node of a state. Explore the node further if this path to it is shorter."""
+        """Return the node of a state.
+
+        If the new path to the state is shorter, explore the node further.
+        """
         node = self._by_key.get(position.key)
         if node is None:
             node = self._add(position, depth)

@@ -24,7 +24,7 @@ _SHOWN = 60
 
 
 class HiddenStates(Reply):
-    """The most likely state of each hidden variable, by player and name."""
+    """The most likely value of each hidden variable, by player and name of the variable."""
 
     model_config = ConfigDict(title="hidden states")
 

@@ -97,7 +97,7 @@ def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Ret
     beta
         The attenuation coefficient of sums.
     returns
-        How rewards are combined.
+        How rewards are combined into a return; see the setting `returns`.
     """
     powers = [beta**k for k in range(tree.horizon + 1)]
     last = [sum(powers[k:]) for k in range(len(powers))] if returns == "padded" else powers

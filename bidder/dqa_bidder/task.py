@@ -115,7 +115,7 @@ def read_task(
     if len(read.actions) > _MOST:
         raise UsageError(
             f"Question '{question.key}' has {len(read.actions):,} actions to compare, but a prompt "
-            f"lists at most {_MOST:,}. Use a context that lists only the best ones (--context)."
+            f"lists at most {_MOST:,}. Use a context that lists fewer actions (--context)."
         )
     return Task(
         scenario=question.scenario,

@@ -80,7 +80,7 @@ class NamedFactors(Finding):
         The factors that exceed the requested number, and by factor the values that exceed the
         requested number. Later steps do not use them.
     unusable
-        The number of entries without a name or values, or with a repeated name.
+        The number of entries in the reply that have no name or no values, or that repeat a name.
     unplaced
         The number of factors whose affected actions the model did not name. Such a factor is
         assumed to affect all actions.
@@ -102,7 +102,7 @@ class NamedFactors(Finding):
 
 
 class Likelihood(Finding):
-    """The likelihood of a value: one of the six phrases, and the probability."""
+    """The likelihood of a value: one of the paper's six phrases, and its probability."""
 
     words: str
     probability: float

@@ -40,14 +40,14 @@ class Limits:
     budget
         The maximum total cost, > 0.
     costs
-        Shape (A,): the cost of an amount of 1 of each action, > 0.
+        Shape (A,): the cost of one unit of each action, > 0.
     most
         Shape (A,): the largest amount of each action, >= 0.
     unit
         Amounts are multiples of this number, > 0; None allows any amount.
     share
-        The portfolio maximises its mean utility over this share of worst states, > 0 and <= 1. With
-        a share of 1, this is the mean over all states.
+        The share of worst states, > 0 and <= 1. The best portfolio has the largest mean utility
+        over these states. With a share of 1, they are all states.
     """
 
     budget: float
@@ -102,7 +102,7 @@ class Portfolio:
 
     @property
     def gain(self) -> float:
-        """The value minus the value of the best single action."""
+        """The portfolio's value minus the value of the best single action."""
         return self.value - self.single_value + 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -131,11 +131,11 @@ def combine_actions(  # noqa: PLR0913  (one parameter per limit)
     unit
         Amounts are multiples of this number; None allows any amount.
     costs, most
-        By name of an action: the cost of an amount of 1 (default 1), and the largest amount
-        (default: as much as the budget can buy).
+        By name of an action: the cost of one unit (default: 1), and the largest amount (default: as
+        much as the budget can buy).
     attitude, aversion
-        ``mean`` or ``cvar``, and the share of worst states for ``cvar``. None takes the value of
-        the decision's settings, or an aversion of 0.2 if they have none.
+        ``mean`` or ``cvar``, and the share of worst states for ``cvar``. By default, both are those
+        of the decision. If the decision has no aversion, the default is 0.2.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
     utilities
         Shape (S, A): the utilities by state and action; S and A are at least 1.
     limits
-        The limits, and the share of states.
+        The limits of the portfolio, and what the portfolio maximises.
 
     Raises
     ------

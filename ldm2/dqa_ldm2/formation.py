@@ -46,7 +46,7 @@ class ModelUse:
     Attributes
     ----------
     model
-        A chat model, or the name of a model as in commands.
+        A chat model, or the name of a model, such as ``openai:gpt-5``.
     name
         The name that the memory stores; by default the name of the model.
     seed
@@ -65,7 +65,7 @@ class ModelUse:
 
     @property
     def stored_name(self) -> str:
-        """The name that the memory stores."""
+        """The model's name in the memory: `name`, or else the name of the model itself."""
         own = self.model if isinstance(self.model, str) else self.model.get_name()
         return self.name or own
 

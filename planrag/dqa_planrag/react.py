@@ -72,7 +72,8 @@ class ReAct:
     stop
         Sequences that end a reply.
     plan_first, answer_now
-        Messages to a model that acts before it has a plan, or that reads more than once.
+        Messages to a model that acts before it has a plan, or that wants to query the database
+        again although it may query the database only once.
     after_plan, after_thought
         Messages that ask the model to continue after a reply that only plans or only thinks.
     """

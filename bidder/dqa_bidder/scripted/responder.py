@@ -1,7 +1,7 @@
 """Scripted replies to the prompts of BIDDER and its baselines.
 
-They do not depend on the game. The worth of an action is the first figure after its name in the
-rows, or a random number if no row has a figure.
+The scripted replies do not depend on the game. The worth of an action is the first figure after its
+name in the rows, or a random number if no row has a figure.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class DellmaReleaseReader:
         folder
             The folder of the release, which contains ``data``.
         scenarios
-            ``agriculture``, ``stocks`` or both; None for the scenarios with data. Other names
-            are ignored.
+            ``agriculture``, ``stocks`` or both. Other names are ignored. None means the scenarios
+            whose data the folder contains.
         form
             Unused: the release has only one form of its data.
         limit

@@ -87,7 +87,8 @@ class Dellma(ProblemDecider):
     ) -> Ranking:
         """Ask for the ranking of a minibatch (section 3.3).
 
-        If no reply can be used, the ranking is empty, and only the other minibatches count.
+        If no reply can be used, the ranking is empty. The utilities then depend only on the other
+        minibatches.
         """
         ties, whole = self.own.ties, self.own.states == "whole"
         try:

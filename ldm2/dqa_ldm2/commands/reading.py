@@ -120,7 +120,7 @@ def _open(location: str) -> Memory:
 
 
 def _overview(memory: Memory) -> tuple[dict[str, Any], list[str]]:
-    """Return versions and batches as data, and as lines."""
+    """Return the versions and batches of a memory as JSON values, and as lines of text."""
     versions = memory.versions()
     batches = {batch: memory.goal_types(batch) for batch in memory.batches()}
     sizes = {batch: sum(one.size for one in types) for batch, types in batches.items()}

@@ -113,7 +113,7 @@ class _CypherReading(Reading):
     def _element(self, element: Element, kinds: Sequence[NodeSchema | EdgeSchema]) -> int:
         """Return the instance of a node or relationship.
 
-        A known variable refers to its earlier instance.
+        If its variable occurred before, the result is the earlier instance.
         """
         texts = self._tokens.texts
         labels = [texts[i].lower() for i in element.names if element.is_plain]
@@ -128,7 +128,7 @@ class _CypherReading(Reading):
         return instance
 
     def _relate(self, element: Element, left: int, right: int) -> int:
-        """Return the instance of a relationship between two nodes, and connect it with them."""
+        """Return the instance of a relationship, and record which two nodes it connects."""
         edge, keys = self._element(element, self.schema.edges), self._tokens.keys
         dash = element.opening - (keys[element.opening] == "[")
         end = self._tokens.closing.get(element.opening, element.opening) + 2

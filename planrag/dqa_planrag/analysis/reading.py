@@ -37,7 +37,7 @@ class Leaf:
     Attributes
     ----------
     instance, column
-        The term.
+        The instance and the column of the term.
     function
         The innermost aggregate function that contains the term, in lower case. It is empty if no
         aggregate function contains the term.

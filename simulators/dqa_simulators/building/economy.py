@@ -68,7 +68,7 @@ class Economy:
     base_price, pop_demand : arrays of shape (g,)
         The columns of `goods`.
     listed_demand, listed_supply : arrays of shape (g,)
-        Sums of max_demand and of current_output in the tables, for each goods.
+        For each goods: the sum of max_demand and the sum of current_output in the tables.
     inputs : array of shape (b,)
         The number of goods that each building needs.
     scale : array of shape (b,)
@@ -139,7 +139,8 @@ class Economy:
     def start(self, rules: str) -> tuple[FloatArray, FloatArray]:
         """Return the initial demand and supply of each goods, shape (g,).
 
-        Under the rule set ``released``, they are the sums in the tables. Otherwise they are 0.
+        Under the rule set ``released``, demand and supply are the sums in the tables. Otherwise
+        both are 0.
         """
         if rules == "released":
             return self.listed_demand, self.listed_supply

@@ -147,7 +147,7 @@ class Company:
         The effect of a promotion on demand in its own period, and in the next period.
     cost, promised, leads, defects
         By item and supplier: the list price (NaN without an offer), the promised lead time, the
-        probabilities of 1 to 4 periods, the mean share of defective units.
+        probabilities of lead times of 1 to 4 periods, and the mean share of defective units.
     default
         The usual supplier of each item.
     cost_factor, late, least

@@ -104,8 +104,8 @@ class DemandModel:
 def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str]:
     """Return the expected books after a period, and a description of the expected result.
 
-    Demand comes from `DemandModel`. Orders arrive after the mean of past lead times, with the past
-    share of usable units. No units expire.
+    Demand comes from `DemandModel`. Orders arrive after the mean of past lead times. The share of
+    usable units is that of past deliveries. No units expire.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str
     text
         The plan.
     reply
-        One of `REPLIES`.
+        The competitor's reply to the plan: one of `REPLIES`.
     """
     plan, period = read_plan(reading, text), reading.periods + 1
     reference = np.array(reading.column("items", 2))

@@ -31,7 +31,10 @@ class _OneCard(PokerPosition):
 
     @property
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
-        """The rank of the other player's card. Its values are the ranks left in the deck."""
+        """The rank of the other player's card.
+
+        The possible values are the ranks of the cards that the viewer has not seen.
+        """
         other = PLAYERS[1 - PLAYERS.index(self.viewer)]
         seen = {*self.hole, *self.board}
         left = (name for card, name in enumerate(self.deck) if card not in seen)

@@ -1,9 +1,9 @@
 """Estimate the strength of a hand: its probability of winning a showdown against unknown cards.
 
 This is the expected hand strength of poker programs (Billings et al., "The challenge of poker",
-Artificial Intelligence 134, 2002, section 5.2). The sampled completions of a hand are fixed, so
-the result depends only on the cards. Many hands are compared together, with tables of the results
-of `dqa_simulators.holdem.hands.strength`.
+Artificial Intelligence 134, 2002, section 5.2). The unknown cards are sampled. The samples for a
+hand are always the same, so the result depends only on the hand and the public cards. Many hands
+are compared together, with tables of the results of `dqa_simulators.holdem.hands.strength`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def _before_flop(high: int, low: int, suited: bool) -> float:
 
 
 def _sampled(holes: Cards, boards: Cards, draws: int) -> NDArray[np.float64]:
-    """Return the share of sampled completions that the hand wins. A tie is half a win."""
+    """Return the share of samples of the unknown cards in which the hand wins.
+
+    A tie is half a win.
+    """
     known = np.concatenate([holes, boards], axis=1)
     free = np.ones((len(known), 52), dtype=np.bool_)
     np.put_along_axis(free, known, values=False, axis=1)

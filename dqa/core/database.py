@@ -41,8 +41,8 @@ class Limits:
         The maximum time in seconds. A statement that takes longer is stopped and raises
         `StatementTimeoutError`.
     cell
-        The maximum number of characters of one cell's text. A longer cell is cut, and its length is
-        noted. One huge cell therefore leaves room for the rest of the result.
+        The maximum number of characters of one cell's text. A longer cell is cut, and then states
+        its full length. One huge cell therefore leaves room for the rest of the result.
 
     Raises
     ------

@@ -47,8 +47,8 @@ class Display:
     fold
         Whether the result of a simulation lists all candidates that change nothing on one line.
     schema_tokens
-        The approximate number of tokens to which the schema is limited. Agents may look up the
-        rest.
+        The approximate maximum number of tokens of the schema in a prompt. Agents may look up the
+        parts that do not fit.
 
     Raises
     ------

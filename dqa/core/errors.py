@@ -203,7 +203,7 @@ class InvalidAnswerError(UnparsableReplyError):
     problem
         The problem with the answer.
     advice
-        The valid answers.
+        The sentence that says which answers are valid.
     named
         The candidates that occur in the answer. The answer may be invalid even if there is only
         one, because the other words may reject it.

@@ -193,7 +193,8 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
     Raises
     ------
     ValueError
-        The text is not JSON (`json.JSONDecodeError`), or has more than `MOST_DEPTH` levels.
+        The text is not JSON (`json.JSONDecodeError`), or has more than `MOST_DEPTH` levels of
+        nesting.
     """
     text = text.decode("utf-8") if isinstance(text, bytes) else text
     try:
@@ -228,7 +229,7 @@ def json_lines(file: Path, *, home: Path | None = None) -> Iterator[tuple[int, A
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the values of a TOML text; raise `ValueError` if it is invalid or too deep."""
+    """Return the values of a TOML text; raise `ValueError` if it is invalid or nested deeply."""
     import tomllib  # most commands read no TOML
 
     try:

@@ -126,7 +126,7 @@ class Settled:
     reason
         The person's reason for a refusal or a correction.
     by
-        The person.
+        The name of the person who answered.
     """
 
     text: str | None

@@ -82,7 +82,7 @@ class Worker:
     is_over
         Whether the process has ended or was killed.
     seconds
-        The time that starting took.
+        The seconds that the process took to start and to open the database.
 
     Raises
     ------

@@ -125,7 +125,7 @@ class _Call:
 
     @cached_property
     def chat(self) -> object:
-        """The chat model without bound tools and recorder."""
+        """The chat model without its bound tools and without a `RecordedModel` around it."""
         return inner_model(self.model)
 
     def reply(self) -> AIMessage:

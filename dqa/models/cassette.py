@@ -377,7 +377,7 @@ class RecordedModel(ToolModel):
 
 
 def inner_model(model: object) -> object:
-    """Return a chat model without bound tools and recorder."""
+    """Return a chat model without its bound tools and without the `RecordedModel` around it."""
     model, _ = _unbound(model)
     if isinstance(model, RecordedModel) and model.inner is not None:
         return inner_model(model.inner)

@@ -53,7 +53,7 @@ def call_span(
     Parameters
     ----------
     chat
-        The chat model without bound tools and recorders.
+        The chat model without its bound tools and without a `RecordedModel` around it.
     messages, stop
         The request.
     """

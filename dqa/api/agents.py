@@ -78,13 +78,14 @@ class Decided(looking.ToolText):
     plan
         The last plan; empty if the decider made no plan.
     statements
-        The first 50 statements that ran, in order.
+        The statements that ran, in order, at most the first 50.
     reviews
         The answers of people to reviews, in order.
     warnings
         Problems that may affect the decision.
     input_tokens, output_tokens, cost
-        The used tokens and their cost. The cost is None if prices are unknown.
+        The numbers of tokens that the decision used, and their cost. The cost is None if prices are
+        unknown.
     """
 
     choice: Candidate | None
@@ -135,9 +136,9 @@ def _decide(  # noqa: PLR0913  (the reviewer's arguments are not the agent's)
     review: Sequence[ReviewKind] = (),
     **asked: Any,  # noqa: ANN401  (fields of a question)
 ) -> Decided:
-    """Decide one question of an agent. An argument that is None gets the default of its field.
+    """Decide one question of an agent. An argument that is None keeps its default value.
 
-    The agent cannot set `reviewer` and `review`.
+    `reviewer` and `review` come from the program that runs the agent, never from the agent.
     """
     known = decisions.scenarios
     if scenario is None and question is None:
@@ -163,7 +164,7 @@ def _ask_function(decisions: Decisions) -> Callable[..., Decided]:
     Raises
     ------
     UsageError
-        The options do not allow several questions, a model is missing, or a setting is wrong.
+        An option allows only a single question, a model is missing, or a setting is wrong.
     """
     if decisions.calls.record is not None:
         raise UsageError(
@@ -183,7 +184,7 @@ Databases: TypeAlias = Database | Mapping[str, Database]
 
 
 class _Strict(Arguments):
-    """Base class of arguments. It rejects unknown names, so that spelling mistakes are found."""
+    """Base class of a tool's arguments. Unknown arguments are errors, not ignored."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -201,7 +202,7 @@ class AgentTool:
     result
         The class of the result.
     action
-        The function that runs the tool, called with a database and the arguments.
+        The function that runs the tool. It is called with a database and the arguments.
     databases
         The databases by the names that an agent uses.
     """
@@ -243,8 +244,9 @@ def agent_tools(
     Parameters
     ----------
     databases
-        An open database, or several by name. With several databases, every call contains the name
-        of its database. Each database keeps the policy and the audit with which it was opened.
+        An open database, or several open databases by name. With several databases, the agent names
+        a database in every call. The policy and the audit with which a database was opened apply to
+        every call.
     limits
         The limits of a statement of ``query``.
     decisions
@@ -308,7 +310,7 @@ def _tool(
 
 
 def is_fixable(error: DqaError) -> bool:
-    """Return whether an agent can fix the cause of an error."""
+    """Return whether an agent can fix the cause of an error by another call."""
     if isinstance(error, AuditError):
         return False
     mendable = errors.QueryError | UnknownNameError | errors.UnparsableReplyError | UsageError

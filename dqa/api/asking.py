@@ -57,7 +57,8 @@ _STORED, _WORST = 1_000, 100
 class Decisions:
     """A decider with connected models, which decides any number of questions.
 
-    All questions share the limits of rate and concurrency. A budget applies to each question.
+    The limits on the rate and the number of parallel model calls apply to all questions together. A
+    budget applies to each question separately.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ class Decisions:
     calls
         How models are called.
     scenarios
-        Names or folders of the scenarios whose questions an agent may ask.
+        Names or folders of scenarios. An agent may ask the questions of these scenarios.
     **deciding
         The fields of a `Deciding`: model, protocol, settings, ...
 
@@ -98,7 +99,7 @@ class Decisions:
 
     @property
     def queries(self) -> bool:
-        """Whether the decider is an agent that writes statements."""
+        """Whether the decider is an agent, which writes its own statements."""
         made = self.contestant.made
         return isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
 
@@ -112,7 +113,10 @@ class Decisions:
         self._connected.check_reachable()
 
     def make_decider(self) -> Decider:
-        """Return a new decider with an unspent budget, and the shared limits of rate."""
+        """Return a new decider with its own, unspent budget.
+
+        All deciders share the limits of rate.
+        """
         settings = self._connected.settings
         budget = self.calls.policy(self.deciding.seed, Usage).budget
         limited = replace(settings, calls=replace(settings.calls, budget=budget))
@@ -141,32 +145,37 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     database
         A URL, a database file, CSV or Parquet files, or an open database.
     question
-        A question in the user's own words, or an `UserQuestion`.
+        A question in the user's own words, or a `UserQuestion`.
     decider
-        A decider or its name; or `Decisions`, which have their own `calls` and fields.
+        A decider, its name, or a `Decisions` object. A `Decisions` object already contains `calls`
+        and the fields of a `Deciding`.
     calls
         How models are called.
     watcher
         Receives the events of the decision as they happen.
     reviewer, review
         `reviewer` is a function that takes a `Review` and returns a person's `ReviewAnswer`.
-        `review` lists the reviewed kinds: ``plan``, ``statement`` (before it runs), ``decision``.
+        `review` lists what the person reviews: ``plan``, ``statement`` (before it runs) or
+        ``decision``.
     debug
-        Whether a bug raises its exception. Otherwise the decision ends as `Ending.CRASHED`.
+        Whether the exception of a bug is raised. Otherwise a bug ends the decision as
+        `Ending.CRASHED`.
     allow_no_evidence
         Whether to accept an answer without evidence; see docs/asking.md. Otherwise such a decision
         ends as `Ending.NO_EVIDENCE`, without a choice.
     record
-        A new file for the record; True for a new file in `records_folder`, False for none.
+        A new file for the record of the decision. True means a new file in `records_folder`. False
+        means that no record is stored.
     **fields
-        ``policy``, ``audit`` and ``tables``, as in `open_database`, if `database` is a location.
-        The fields of an `UserQuestion` (rules, candidates, ...) and of a `Deciding` (model,
-        settings, ...). A model may be a LangChain chat model object.
+        The fields of a `UserQuestion` (rules, candidates, ...) and of a `Deciding` (model,
+        settings, ...). A model may be a LangChain chat model object. If `database` is a location,
+        also ``policy``, ``audit`` and ``tables`` of `open_database`.
 
     Returns
     -------
     Trace
-        The decision with its events, warnings, alternatives (`asked`) and `provenance`.
+        The decision with its events and warnings. `asked` contains the alternatives. `provenance`
+        says who asked, when and why.
 
     Raises
     ------
@@ -175,7 +184,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     ModelUnavailableError
         The model cannot be reached. The question was not asked.
     QueryError, DataError, InfrastructureError
-        The question cannot be created from the database's contents.
+        The database's contents do not allow this question, or cannot be read.
     """
     access, changes = (
         {name: fields.pop(name) for name in names.keys() & fields.keys()}
@@ -264,7 +273,7 @@ def require_decided(trace: Trace) -> None:
 
 
 def _require_evidence(decision: Decision, question: Question, *, queries: bool) -> Decision:
-    """Replace a decision without evidence by a decision without a choice, as in `ask`."""
+    """Remove the choice of a decision without evidence; see `allow_no_evidence` of `ask`."""
     lists = question.candidates is not None or question.candidate_query is not None
     if (
         decision.ending is not Ending.ANSWERED
@@ -286,10 +295,10 @@ def _require_evidence(decision: Decision, question: Question, *, queries: bool) 
 def _review(
     decision: Decision, question: Question, database: Database, reviewing: Reviewing | None
 ) -> Decision:
-    """Let a person review a decision, and return it as approved or corrected.
+    """Let a person review a decision. Return the decision that the person approved or corrected.
 
-    Deciders that can continue after a refusal request the review themselves. For other deciders, a
-    refusal ends the decision.
+    Deciders that can continue after a refusal ask for the review themselves. This function is for
+    all other deciders. For them, a refusal ends the decision.
     """
     if reviewing is None or decision.ending is not Ending.ANSWERED or reviewing.has_decided:
         return decision
@@ -319,7 +328,7 @@ def _review(
 def _alternatives(
     question: Question, database: Database, choice: Candidate | None, rule_set: str | None
 ) -> AskRecord:
-    """Return the question and its candidates, with outcomes if its scenario has them.
+    """Return the question and its candidates. If the scenario has outcomes, they are included.
 
     The outcomes are queried from the database or simulated. If this fails, the record contains the
     reason, and the decision does not change.
@@ -369,7 +378,7 @@ def records_folder() -> Path:
 
 
 def record_file(trace: Trace) -> Path | None:
-    """Return the file of a decision's record in `records_folder`; None for a decision of a run."""
+    """Return the record's file in `records_folder`. Return None for a decision of a run."""
     provenance = trace.provenance
     if provenance is None:
         return None

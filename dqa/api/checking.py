@@ -40,8 +40,8 @@ def check_script(
     """Return the verdict on every statement of a script, in order.
 
     Semicolons separate statements, and a statement may span several lines. Comments and a byte
-    order mark are ignored. Each statement is checked separately. If the end of a statement is
-    ambiguous, the rest of the script is treated as one statement and refused.
+    order mark are ignored. Each statement is checked separately. If it is unclear where a statement
+    ends, it and the rest of the script are treated as one statement and refused.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def check_script(
     dialect
         One of `dqa.guard.DIALECTS`.
     policy
-        The functions and tables that statements may use.
+        The policy, which defines the functions and tables that statements may use.
     file
         The name of the script.
 

@@ -31,9 +31,9 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
 ) -> Comparison:
     """Compare the deciders of one or more runs on the questions that they share.
 
-    With several runs, every contestant is called ``RUN:DECIDER``. If runs share deciders, each
-    shared decider is compared across the runs. Two questions are the same if their text, rules,
-    candidates and data are equal; their names and files may differ.
+    With several runs, every contestant is called ``RUN:DECIDER``. If several runs have the same
+    decider, only pairs of contestants with the same decider are compared. Two questions are the
+    same if their text, rules, candidates and data are equal; their names and files may differ.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciders
         The deciders to compare; by default all.
     against
-        The contestant with which every other contestant is compared. Because this makes fewer
-        comparisons, their p-values need a smaller correction. With several runs, the name of a
+        The contestant with which every other contestant is compared. With this parameter there are
+        fewer comparisons, so p-values need a smaller correction. With several runs, the name of a
         decider is sufficient if only one run has this decider.
     all_pairs
-        Whether to compare every pair of contestants, even if runs share deciders.
+        Whether to compare every pair of contestants, even if several runs have the same decider.
     scenario
         Use only the questions of this scenario.
     only_shared
-        Whether to compare on only the shared questions if contestants were asked different
-        questions.
+        Whether to use only the shared questions if contestants were asked different questions.
+        Otherwise different questions are an error.
     times
         Whether to also compare the durations of decisions.
 
@@ -95,8 +95,9 @@ def compare_games(
 ) -> PlayFigures:
     """Compare the players of one or more runs of games on the deals that they share.
 
-    With several runs, every player is called ``RUN:PLAYER``. If runs share players, each shared
-    player is compared across the runs. Differences are paired by deal and by the opponent's name.
+    With several runs, every player is called ``RUN:PLAYER``. If several runs have the same player,
+    only pairs with the same player are compared. Differences are paired by deal and by the
+    opponent's name.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def compare_games(
     against
         The player with which every other player is compared.
     all_pairs
-        Whether to compare every pair of players, even if runs share players.
+        Whether to compare every pair of players, even if several runs have the same player.
 
     Raises
     ------
@@ -141,14 +142,16 @@ def compare_games(
         contestants={} if all_pairs else contestants,
     )
     if not found.differences:
-        raise UsageError("The players cannot be compared: no two of them finished the same deal.")
+        raise UsageError(
+            "The players cannot be compared, because no two players finished the same deal."
+        )
     return found
 
 
 def _select(
     found: Sequence[Contestant], deciders: Sequence[str], scenario: str | None
 ) -> list[Contestant]:
-    """Return the contestants of the named deciders, with only their results on the scenario.
+    """Return the contestants of the named deciders, with only their results on one scenario.
 
     Raises
     ------
@@ -172,7 +175,7 @@ def _select(
 
 
 def _limited(found: Sequence[Contestant], includes: Callable[[Result], bool]) -> list[Contestant]:
-    """Return the contestants with only the results that `includes` accepts."""
+    """Return the contestants, each with only the results for which `includes` returns true."""
     return [replace(one, results=tuple(filter(includes, one.results))) for one in found]
 
 
@@ -212,16 +215,16 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
 
 
 class Contestants(NamedTuple):
-    """The deciders of runs, with the same name for equal questions.
+    """The deciders of runs. Equal questions have the same name in all runs.
 
     Attributes
     ----------
     by_run
-        Each contestant, by the index of its run and its decider.
+        Each contestant, by the index of its run and the name of its decider.
     names
         The new names of the questions of each run.
     differing
-        The differences between questions that had the same name.
+        Descriptions of questions that have the same name but differ between runs.
     """
 
     by_run: Mapping[tuple[int, str], Contestant]
@@ -303,7 +306,7 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
 def _on_shared_questions(
     found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
 ) -> tuple[list[Contestant], int]:
-    """Limit all contestants to the shared questions, and return how many questions that omits."""
+    """Limit all contestants to shared questions. Also return how many questions are left out."""
     questions_of = {one.name: set(one.asked) for one in found}
     shared, every = set.intersection(*questions_of.values()), set.union(*questions_of.values())
     if shared == every:

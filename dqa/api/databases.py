@@ -64,21 +64,22 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     audit
         An audit that records the statements, or a file to append them to; None records nothing.
     tables
-        The tables (in a graph database, the labels and relationship types) that may be read. The
-        policy must allow them too. An empty sequence means all tables.
+        The tables that may be read; in a graph database, the labels and relationship types. The
+        policy must allow these tables, too. An empty sequence means all tables that the policy
+        allows.
     isolation
-        Where statements run. ``"process"``: in worker processes, so that a statement cannot block
-        or crash this process or exhaust its memory. ``"none"``: in this process, for trusted data
-        and statements.
+        Where statements run. ``"process"`` runs them in worker processes, so that a statement
+        cannot block or crash this process or exhaust its memory. ``"none"`` runs them in this
+        process; use it only for trusted data and statements.
 
     Raises
     ------
     UsageError
         No backend can open the location, the database does not exist, or a named table is missing.
     MissingKeyError
-        Its driver is not installed.
+        The driver of the database is not installed.
     DatabaseUnavailableError
-        It cannot be reached.
+        The database cannot be reached.
     """
     backend, where = _backend_at(location)
     rules, audited = policy_of(policy), audit_of(audit)
@@ -168,9 +169,10 @@ def load(
     question
         The key of a question, to load only its situation; None loads all.
     replace
-        The namespace that may be dropped and replaced if it contains other data.
+        The name of a namespace that may be dropped and loaded again if it contains other data.
     shown
-        Iterates over the situations; it can show a progress bar.
+        A function that takes the situations and returns an iterator over them. It can show a
+        progress bar.
 
     Raises
     ------
@@ -233,7 +235,8 @@ class DatabaseHealth(Record):
     location
         The location without its password; None if the database is in memory.
     role
-        The connected role; empty if the database has no users.
+        The role of the connection; empty if the database has no users. None if there is no
+        connection.
     may_write
         Whether the role has permission to write. dqa never writes, even with this permission.
     advice
@@ -242,8 +245,8 @@ class DatabaseHealth(Record):
     problem
         The problem and its fix in one line; None if the database works.
     exit_code
-        The exit code of commands on this database: 0 if it is not broken, 2 if its location or its
-        login is wrong, otherwise 1.
+        The exit code of commands that use this database. It is 0 if the database is not broken, 2
+        if its location or login is wrong, and 1 for any other problem.
     """
 
     database: str
@@ -264,8 +267,8 @@ def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
     ----------
     locations
         The databases. By default, all installed and configured databases: a server is configured if
-        its URL is in the environment. The result then also has an entry, without an error, for
-        each database that is not installed or not configured.
+        its URL is in the environment. In this case, the result also has an entry for each database
+        that is not installed or not configured. Such an entry is not an error.
     """
     if locations:
         return tuple(_examine("", str(location)) for location in locations)
@@ -295,7 +298,7 @@ def _examine(name: str, location: str | None) -> DatabaseHealth:
 
 
 def _missing(backend: Backend) -> tuple[HealthState, str] | None:
-    """Say why a backend cannot be used yet, and how to set it up. Return None if it can be used."""
+    """Return why a backend cannot be used yet, and how to set it up; None if it can be used."""
     url = f"set {variable_of(backend.name)} to its URL, {backend.example}"
     if not backend.is_installed:
         then = "" if backend.embedded else f", and {url}"
@@ -340,7 +343,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     location
         The URL of a server whose user may create databases; None for embedded engines.
     limits, policy, audit, isolation
-        As `open_database` takes them.
+        See `open_database`.
 
     Raises
     ------
@@ -349,7 +352,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     UsageError
         The engine does not support this content, or it needs a location.
     MissingKeyError
-        Its driver is not installed.
+        The driver of the engine is not installed.
     DatabaseUnavailableError
         The server cannot be reached.
     """
@@ -403,7 +406,7 @@ def _script(content: Content, backend: Backend) -> str:
 def _loaded(
     situation: Situation, backend: Backend, location: str | None, access: BackendAccess
 ) -> Iterator[Database]:
-    """Load a situation into a temporary database; on a server, under a unique name."""
+    """Load a situation into a temporary database. On a server, it gets a unique name."""
     if location is not None:
         situation = replace(situation, name=f"{situation.name} {uuid4().hex[:8]}")
     database = backend.load(situation, location, **access)

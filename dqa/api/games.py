@@ -57,24 +57,24 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     world
-        The name of a world, or a spec. `fields` replace fields of the spec. Not necessary to resume
-        a run.
+        The name of a world, or a spec. `fields` replace fields of the spec. To resume a run, this
+        argument may be left out.
     players, opponents
         Programs of the world, or deciders. Each is a name or an object. Every player plays against
         every opponent. A world for one player has no opponents.
     out
-        Where the run is stored, as in `dqa.evaluate`. The same call resumes the run. A run with
-        other settings at `out` is an error.
+        Where the run is stored, as in `dqa.evaluate`. The same call resumes the run. If `out`
+        contains a run with other settings, an error is raised.
     resume
         Whether to resume the run at `out` with its recorded settings.
     retry_failed
-        Whether to repeat games of a stored run that a failing server or a bug ended.
+        Whether to repeat games of a stored run that ended because of a server failure or a bug.
     history
         The database of all events, which players can query: a SQLite file or a URL. By default, it
         is a file next to the run. For a run in memory or on a server, it is a temporary file. The
         run records this location without the password.
     options, calls
-        How the run works, and how models are called. No result depends on them.
+        Options of the run, and options of model calls. Results do not depend on these options.
     watcher
         Receives the progress.
     **fields
@@ -156,7 +156,7 @@ def _absolute(location: str) -> str:
 
 
 def _locate_history(recorded: str | None, location: RunLocation | None, opened: ExitStack) -> str:
-    """Return the location of the history if the caller gave none."""
+    """Return the default location of the history, for a caller that names no location."""
     if recorded is not None:
         if "***" in recorded:
             raise UsageError(
@@ -184,7 +184,7 @@ class TrainedPlayer(Record):
     file
         The file with the weights.
     was_cached
-        Whether the player was stored already and was not trained again.
+        Whether the cache already contained the player, so that it was not trained again.
     """
 
     world: str
@@ -282,9 +282,9 @@ class Tournament:
     run
         The games.
     views
-        One view for each paper with tables of games of this world.
+        For each paper that has tables about this world, its tables with the figures of the run.
     left_out
-        The players in papers that cannot play in this installation, each with the reason.
+        The players in papers' tables that this installation cannot run, each with the reason.
     """
 
     run: Run
@@ -313,7 +313,7 @@ def play_tournament(
         The contestants. By default, all players and opponents from the papers' tables of this
         world, if their packages are installed. A world for one player has no opponents.
     out, watcher
-        As in `dqa.play`. The same call resumes an unfinished run.
+        See `dqa.play`. The same call resumes an unfinished run.
     **how
         Further arguments of `dqa.play` and fields of a `PlaySpec`. By default, games of two
         players are mirrored, and the reference is the one that the papers use.
@@ -321,7 +321,7 @@ def play_tournament(
     Raises
     ------
     UsageError
-        No player is named, and no player in a paper's table can play. Also raised as in
+        No player is named, and no player in a paper's table can play. See also the errors of
         `dqa.play`.
     """
     require_writable(None if out is None else locate_run(out))

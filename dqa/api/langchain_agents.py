@@ -44,10 +44,11 @@ def _pausing_node(
     Parameters
     ----------
     decide
-        Decides the question in a state with a reviewer. The graph stores every call of a model, a
-        database or the reviewer, so that resuming does not repeat it.
+        A function that takes a state and a reviewer, and decides the question in the state. The
+        graph stores every call of a model, a database or the reviewer, so that resuming the graph
+        does not repeat these calls.
     question, decision
-        The keys of the question and the decision in the state.
+        The keys under which the state contains the question and the decision.
     """
     stored = {_JOURNAL: list[str], _PENDING: dict[str, Any] | None}
     inner = _state("Deciding", {question: Any, decision: Any, **stored})
@@ -88,7 +89,7 @@ def _pausing_node(
 
 
 def _state(name: str, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401  (a class)
-    """Return the class of a graph's state with these keys."""
+    """Return a class for the state of a graph. The state has these keys."""
     made: Any = TypedDict
     return made(name, dict(keys), total=False)
 
@@ -98,7 +99,7 @@ def _pause(review: Review) -> NoReturn:
 
 
 def _answer(pending: Mapping[str, Any]) -> ReviewAnswer:
-    """Wait for an answer. After an invalid answer, ask again and state the problem."""
+    """Wait for a person's answer. If the answer is invalid, ask again and state the problem."""
     shown = dict(pending)
     while True:
         try:
@@ -162,16 +163,16 @@ def decision_node(
     decisions
         Decides the questions.
     question
-        The state's key of the question. The question is a text, or a mapping with the fields of an
-        `UserQuestion` (question, rules, candidates, ...).
+        The key under which the state contains the question. The question is a text, or a mapping
+        with the fields of a `UserQuestion` (question, rules, candidates, ...).
     decision
-        The state's key of the decision. The decision is a `Decided` as plain JSON values, so that
-        checkpoints can store it.
+        The key under which the node stores the decision in the state. The decision is a `Decided`
+        as plain JSON values, so that checkpoints can store it.
     review
-        The kinds of review by a person: ``plan``, ``statement``, ``decision``. The graph needs a
-        checkpointer. It is interrupted with a `Review` as plain JSON values, and resumes with
-        ``Command(resume=...)`` and a `ReviewAnswer` as plain JSON values. Resuming repeats no call
-        of a model and no statement.
+        What a person reviews: ``plan``, ``statement`` or ``decision``. The graph then needs a
+        checkpointer. For a review, the graph is interrupted; the value of the interrupt is a
+        `Review` as plain JSON values. ``Command(resume=...)`` with a `ReviewAnswer` as plain JSON
+        values resumes the graph. Resuming repeats no call of a model and no statement.
 
     Returns
     -------

@@ -24,8 +24,8 @@ _SEE_WORLDS = "'dqa list --worlds' describes it"
 class Entry(Record):
     """The name of a plug-in, with its description or the reason why it cannot be used.
 
-    Only deciders have a group: the package of their paper, ``baselines``, or ``heuristics of`` a
-    scenario.
+    Only deciders have a group. It is the package of their paper, ``baselines``, or ``heuristics
+    of`` a scenario.
     """
 
     name: str
@@ -69,7 +69,7 @@ def list_deciders() -> tuple[Entry, ...]:
 
 
 def _entry(kind: str, name: str, group: str = "") -> Entry:
-    """Describe one plug-in. If it cannot be loaded, the entry has the reason."""
+    """Return the entry of one plug-in. If it cannot be loaded, the entry contains the reason."""
     try:
         return Entry(name=name, description=_description(kind, name), group=group)
     except DqaError as error:
@@ -164,7 +164,7 @@ def json_schema(name: str) -> dict[str, Any]:
     UnknownNameError
         No format has this name.
     PluginError
-        The package that defines it cannot be loaded.
+        The package that defines the format cannot be loaded.
     """
     if name not in format_names():
         raise UnknownNameError("format", name, format_names())

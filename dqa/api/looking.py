@@ -52,11 +52,11 @@ class ShownSchema(ToolText):
     kind, language
         The kind of database, and the language of its statements.
     described
-        The tables, or labels and relationship types, that the text describes.
+        The names of the tables, or of labels and relationship types, that the text describes.
     left_out
         The names of tables, labels and relationship types that do not fit into the text.
     warning
-        The number of omitted names, and how to see them; None if nothing is omitted.
+        A warning with the number of names that do not fit, and how to see them; None if all fit.
     """
 
     kind: Kind
@@ -76,11 +76,11 @@ class QueriedRows(ToolRecord):
     columns, rows
         The names of the columns, and the values of the rows with all digits.
     cut
-        The limit that cut the result; None if the result is complete.
+        The name of the limit that cut the result off; None if the result is complete.
     total
-        The total number of rows, if a limit cut them and the total is known.
+        The total number of rows. None if the result is complete, or if the total is unknown.
     seconds
-        The time in seconds that the database took.
+        The time in seconds that the database needed for the statement.
     """
 
     statement: str
@@ -105,7 +105,7 @@ class QueriedRows(ToolRecord):
 
 
 class StatementVerdict(ToolRecord):
-    """Whether a statement may run on a database, and the reason if it may not."""
+    """Whether a statement may run on a database, and the reason if it must not run."""
 
     statement: str
     allowed: bool
@@ -191,7 +191,7 @@ def describe_database(
 ) -> ToolText:
     """List the tables, columns, types and keys of a database, or the contents of a graph.
 
-    If not everything can be described, a question determines the most relevant parts.
+    If the description would be too long, only the parts that fit the question best are described.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def check_statement(
 
 
 def describe_table(database: Database, table: str) -> DescribedTable:
-    """Describe one table, or label or relationship type: columns, keys, references, number of rows.
+    """Describe one table, label or relationship type: columns, keys, references, number of rows.
 
     Parameters
     ----------
@@ -345,7 +345,10 @@ def find_columns(database: Database, words: str, most: _Few = 20) -> ToolText:
 
 
 def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
-    """Return the table or label with a name, or the label pairs that a relationship connects."""
+    """Return the table or label of a name.
+
+    For a relationship type, return all pairs of labels that it connects.
+    """
     from dqa.deciders.parts import find_parts, kind_of_parts
 
     found = find_parts(schema, name)

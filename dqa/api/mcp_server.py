@@ -107,15 +107,16 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
 ) -> None:
     """Open databases and serve them to agents until the client disconnects or a signal arrives.
 
-    An interrupt or SIGTERM ends the process immediately, even if calls are running. After a client
-    disconnects, the process can end only when its running calls have ended.
+    Ctrl-C or SIGTERM ends the process immediately, even if calls are running. If the client
+    disconnects, the process first waits until all running calls have ended.
 
     Parameters
     ----------
     databases
-        One location, a sequence of locations (each may be ``NAME=URL``), or locations by name.
+        One location, a sequence of locations, or a mapping from names to locations. In a sequence,
+        a location may be ``NAME=URL``.
     tables, policy, audit
-        As in `open_database`; they apply to every database.
+        See `open_database`. These arguments apply to every database.
     limits, decisions
         As in `mcp_server`.
     transport
@@ -123,9 +124,9 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
     host, port
         The address of the HTTP server. Port 0 selects a free port.
     allowed_hosts
-        Host names that clients use, in addition to `host` (the ``Host`` header). A server that
-        other machines can reach needs at least one name. All other host names are rejected, so that
-        a web page cannot reach the server through DNS rebinding.
+        Host names that clients may send in the ``Host`` header, in addition to `host`. If other
+        machines can reach the server, at least one name is required. Requests with any other host
+        name are rejected, so that a web page cannot reach the server through DNS rebinding.
 
     Raises
     ------
@@ -198,7 +199,10 @@ def _instructions(databases: Mapping[str, Database]) -> str:
 
 
 def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
-    """Identify a client by its address, session and credentials, if known."""
+    """Return the address, session and credentials of a client, which identify it.
+
+    Over standard input and output, there is only one client and the result is ``()``.
+    """
     request = getattr(context, "request", None)
     if request is None:  # standard input and output have one client
         return ()
@@ -207,7 +211,10 @@ def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
 
 
 def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
-    """Call a tool. Return an error that the agent can fix as a result; raise any other failure."""
+    """Call a tool.
+
+    If the agent can fix an error, return the error as a result. Raise any other failure.
+    """
     from mcp import MCPError
     from mcp_types import INTERNAL_ERROR, CallToolResult, TextContent
 
@@ -236,7 +243,7 @@ _LARGEST = 2**53 - 1
 
 
 def _exact(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return a JSON value in which integers above `_LARGEST` are texts."""
+    """Convert integers above `_LARGEST` in a JSON value to texts."""
     if isinstance(value, dict):
         return {key: _exact(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

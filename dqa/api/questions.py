@@ -43,9 +43,9 @@ def read_release(
     scenarios, limit
         The scenarios to read, and the maximum number of questions per scenario; None for all.
     form
-        Which of the benchmark's files to read, such as those of its graph databases.
+        Which form of the benchmark's files to read, for example the files of its graph databases.
     strict
-        Whether a defect raises an error. Otherwise the defect is fixed, and listed in
+        Whether a defect in the data raises an error. Otherwise the defect is fixed, and listed in
         `QuestionSet.defects`.
 
     Raises
@@ -53,7 +53,7 @@ def read_release(
     DataError
         The folder cannot be read.
     UsageError
-        The selection has no question.
+        No question is selected.
     """
     source = release_in(Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict)
     return source.read()
@@ -62,7 +62,7 @@ def read_release(
 def read_generated(
     folder: Path | str, *, scenarios: tuple[str, ...] | None = None, limit: int | None = None
 ) -> QuestionSet:
-    """Read a folder of ``dqa data generate``. Raise `DataError` if its files have changed."""
+    """Read a folder that ``dqa data generate`` wrote. Raise `DataError` if a file has changed."""
     return GeneratedFolder(folder=Path(folder), scenarios=scenarios, limit=limit).read()
 
 
@@ -101,16 +101,18 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
         A file with one JSON object per line, or a list of such objects (``dqa data formats
         own_question``).
     databases
-        A URL or file, several of them, or a mapping from the names in the field ``database``.
+        The databases: a URL or a file, several URLs or files, or a mapping. The keys of the mapping
+        are the names that the questions have in their field ``database``.
     name
-        The name of the set, for a list of questions. A set from a file has the name of the file.
+        The name of the set, if `questions` is a list. A set that is read from a file has the name
+        of the file.
     scenario
         The name or folder of the scenario for questions that name no scenario. These questions need
         only a target.
     limit
         The maximum number of questions.
     policy, audit
-        The policy that defines the readable data, and the audit of the statements that list
+        The policy defines the data that may be read. The audit records the statements that list
         candidates.
 
     Raises
@@ -154,9 +156,9 @@ class ShownQuestion(Record):
     Attributes
     ----------
     target
-        The values of the scenario's parameters.
+        The values of the scenario's parameters in this question.
     candidates
-        The candidates in the order of the table; empty if they are not listed.
+        The candidates, in the order of the database; empty if the question does not list them.
     answer
         The official answer; None if unknown.
     outcomes

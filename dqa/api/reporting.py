@@ -53,14 +53,15 @@ def analyse(
     run
         The run, or its location: a folder, or a run in a store.
     reference
-        The decider whose number of retrievals identifies single-retrieval questions. By default,
-        the reference decider of the installed packages, if the run has it.
+        The decider whose traces decide which questions are single-retrieval questions. By default,
+        it is the reference decider of the installed packages, if this decider is in the run.
     questions
         The questions, or their folder if it has moved. By default they are read or generated
         again, which can take time. If that fails, the data that each question needs is unknown,
         and all retrieved data is treated as needed (`Analysis.without_data`).
     paper
-        The paper whose package analyses the run; by default the first paper.
+        The name of the paper whose package analyses the run. By default, it is the first installed
+        paper.
 
     Raises
     ------
@@ -100,14 +101,14 @@ def view_paper(
     *,
     questions: QuestionSet | Path | str | None = None,
 ) -> PaperView:
-    """Compare the results of a run with the tables of a paper.
+    """Return the tables of a paper, with the figures of a run next to the printed figures.
 
     Parameters
     ----------
     run, reference, questions
         As in `analyse`.
     paper
-        The name of a paper. An installed package contains its tables.
+        The name of a paper whose tables an installed package contains.
 
     Raises
     ------
@@ -171,10 +172,11 @@ def export_run(
         The format. By default, the suffix of the file selects it: ``.jsonl``, ``.csv`` or
         ``.parquet``.
     for_spreadsheets
-        Whether to put an apostrophe before texts of a CSV that a spreadsheet would run as formulas.
+        Whether to put an apostrophe before those texts of a CSV file that a spreadsheet would run
+        as formulas.
     questions
-        The questions, whose texts and candidates a log contains. By default they are read or
-        generated again. If that fails, a log contains the prompts of the model.
+        The questions. The logs contain their texts and candidates. By default they are read or
+        generated again. If that fails, the logs contain the prompts of the model instead.
 
     Returns
     -------
@@ -210,7 +212,7 @@ def export_run(
 
 
 def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat:
-    """Return the format with a name. Raise `UsageError` if it, or an option for it, is wrong."""
+    """Return the format with a name. Raise `UsageError` if the name or an option is wrong."""
     known = get_args(ExportFormat)
     if name not in known:
         raise UsageError(
@@ -224,9 +226,9 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
-    """Return the questions from the caller, or read the questions again if they have not changed.
+    """Return the caller's questions. Without them, read the questions again.
 
-    Questions about a user's own database are not read again, because traces have the prompts.
+    Questions about a user's own database are not read again, because the traces contain them.
     """
     asks_in_place = isinstance(run.spec, RunSpec) and run.spec.questions.asks_in_place
     found = given if asks_in_place else find_questions(run, given)[0]
@@ -286,8 +288,8 @@ def write_report(
     title, questions
         As in `read_report`.
     details
-        Whether the page contains every trace and every candidate's outcome. None means yes for up
-        to `MOST_DETAILS` decisions.
+        Whether the page contains every trace and every candidate's outcome. By default, it contains
+        them if there are at most `MOST_DETAILS` decisions.
 
     Raises
     ------
@@ -308,7 +310,7 @@ def _make_report(
     *,
     details: bool | None,
 ) -> tuple[Report, dict[str, Any]]:
-    """Return the data of the report, and the details of every question; see `write_report`."""
+    """Return the data of the report, and the details of every question by its id."""
     if not runs:
         raise UsageError("Name at least one run to report.")
     opened = [open_run(run) for run in runs]
@@ -336,7 +338,7 @@ def _make_report(
 
 
 def _missing(reported: Sequence[ReportedRun], *, is_detailed: bool) -> dict[str, str]:
-    """Return the reasons why the page lacks traces, or outcomes of candidates."""
+    """Return the reasons why the page lacks ``traces`` or ``outcomes``, by these names."""
     if not is_detailed:
         made = sum(len(one.run.results) for one in reported)
         locations = (str(one.run.location or "RUN") for one in reported)
@@ -354,7 +356,7 @@ def _missing(reported: Sequence[ReportedRun], *, is_detailed: bool) -> dict[str,
 def _details(
     report: Report, reported: Sequence[ReportedRun], decided: Sequence[Sequence[Decided]]
 ) -> dict[str, Any]:
-    """Return the details of every question."""
+    """Return the details of every question, by the id of the question."""
     traces: list[Mapping[DecisionKey, Trace]] = [
         {} if one.run.location is None else {trace.key: trace for trace in one.run.each_trace()}
         for one in reported
@@ -370,7 +372,7 @@ def _details(
 
 
 def _truth(one: ReportedRun, decided: Sequence[Result]) -> dict[str, Any] | None:
-    """Return the outcomes of a question from the first run that decided it."""
+    """Return the text, rules and outcomes of a question; None if the question is not available."""
     question = one.questions.get(decided[0].question)
     if one.judge is None or question is None:
         return None

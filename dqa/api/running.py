@@ -64,7 +64,7 @@ class StoredWork:
     earlier
         The record of the run to resume; None for a new run.
     options, calls
-        The options of the caller, or of the run to resume.
+        The caller's options. If the caller passed none, the recorded options of the run to resume.
     """
 
     def __init__(  # noqa: PLR0913  (as `evaluate`)
@@ -112,7 +112,7 @@ class StoredWork:
     def storing(
         self, spec: AnySpec, content_hash: str, planned: int, games: GamesRecord | None = None
     ) -> Iterator[RunStore]:
-        """Open the store of the run for a block. Errors in the block say how to resume the run."""
+        """Open the store of the run until the block ends. Errors then say how to resume the run."""
         record = RunRecord(
             spec=spec,
             content_hash=content_hash,
@@ -138,9 +138,9 @@ class StoredWork:
     def decide(
         self, store: RunStore, setup: PreparedRun | GameSetup, executor: Executor | None
     ) -> tuple[Result, ...]:
-        """Make every decision that the store lacks, and return all results.
+        """Make every decision that the store does not contain yet, and return all results.
 
-        `executor` is None if the store has all decisions.
+        `executor` may be None if the store contains all decisions.
         """
         self.watcher.started(setup, store.done)
         if executor is None:
@@ -212,12 +212,13 @@ def name_objects(
     fields
         The fields of a spec. The fields ``model`` and ``models`` may contain chat models.
     *groups
-        One or more deciders, or their names.
+        Groups of deciders. Each group is a decider or a name, or several of them.
 
     Returns
     -------
     tuple
-        The names in each group, the fields with the names of the models, and the objects by name.
+        The names of the deciders in each group; the fields, with names instead of chat models; and
+        the passed objects by name.
 
     Raises
     ------
@@ -283,25 +284,25 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     what
-        Questions, their source, or a spec. `deciders` and `fields` replace fields of a spec. Not
-        necessary to resume a run, unless its questions were passed as objects.
+        Questions, their source, or a spec. `deciders` and `fields` replace fields of a spec. To
+        resume a run, this argument may be left out, unless its questions were passed as objects.
     deciders
         One or more deciders or their names.
     out
         The location of results, traces and the spec: a new folder, or ``STORE#NAME``. A store is a
         SQLite file (``runs.db``) or the URL of a database. Without ``#NAME``, the name of the run
         is derived from the spec, so the same call resumes the run. Several processes may work on
-        one run. None keeps results in memory.
+        one run. With None, the results are only in memory.
     resume
         Whether to resume the run at `out` with its recorded settings. Arguments that are passed
         must equal the recorded arguments. Passwords and keys are not stored: pass the URL with its
         password, or set the variable that the error names. Pass decider and question objects again.
         Decisions that could not be judged are repeated.
     retry_failed
-        Whether a resumed run repeats decisions that a failing server or a bug ended.
+        Whether a resumed run repeats decisions that ended because of a server failure or a bug.
     options, calls
-        How the run works, and how models are called. No result depends on them. A resumed run uses
-        its recorded options by default.
+        Options of the run, and options of model calls. Results do not depend on these options. By
+        default, a resumed run uses its recorded options.
     watcher
         Receives the progress.
     **fields

@@ -81,10 +81,10 @@ class Run:
     shortcut_choices
         The choices of the scenarios' heuristics.
     abandoned
-        The usage of attempts that led to no decision.
+        The tokens and calls of attempts that led to no decision.
     made
-        The number of decisions made by the call that returned this run; None for a run that was
-        read.
+        The number of decisions that were made by the call that returned this object. None if the
+        run was only read.
     """
 
     results: tuple[Result, ...]
@@ -108,8 +108,8 @@ class Run:
     def content_hash(self) -> str:
         """The hash of all results in the order of the plan, without times.
 
-        Runs with equal decisions have equal hashes, independent of their locations and of
-        interruptions.
+        Runs with equal decisions have equal hashes, even if their locations differ or a run was
+        interrupted.
         """
         return hash_results(self.results)
 
@@ -222,12 +222,12 @@ class Run:
 
     @cached_property
     def epochs(self) -> tuple[EpochStatistics, ...]:
-        """The statistics over epochs; empty for a single epoch."""
+        """The statistics of repeated questions; empty if the run has a single epoch."""
         return count_epochs(self.results)
 
     @cached_property
     def seconds(self) -> Mapping[DecisionKey, float]:
-        """The duration of each decision from its trace, by the key of its result.
+        """The duration of each decision in seconds, by the key of the decision.
 
         Raises
         ------
@@ -254,7 +254,7 @@ class Run:
 
     @property
     def stopped_by(self) -> str | None:
-        """The message of the budget that stopped the run; None for a complete run."""
+        """The message about the budget that stopped the run; None if no budget stopped it."""
         ended = (r.error for r in self.results if r.outcome is Outcome.BUDGET)
         return next(ended, None)
 
@@ -280,7 +280,7 @@ class Run:
         return f"{text} All other results are stored; '{how}'{more} resumes the run."
 
     def report(self) -> str:
-        """Return the tables, the lines below the tables, and the failures, as text."""
+        """Return a text with the tables, the lines below the tables, and the failures."""
         figures = self.figures()
         shown = [f"{table.title}\n{table.to_text()}".rstrip("\n") for table in figures.tables()]
         return "\n".join([*shown, *figures.lines(), *self.failures()])
@@ -330,9 +330,10 @@ class Run:
         question, database, decider, scenario, epoch
             Select only results with these values; None selects all. Epochs are counted from 1.
         outcomes, wrong, failed
-            Select results with one of these outcomes, wrong results, or results that could not be
-            judged because a server failed, the budget was spent or a bug occurred. If several of
-            these arguments are set, a result has to match only one.
+            `outcomes` selects results with one of these outcomes. `wrong` selects wrong results.
+            `failed` selects results that could not be judged because a server failed, the budget
+            was spent or a bug occurred. If several of these arguments are set, a result has to
+            match only one of them.
 
         Raises
         ------
@@ -355,7 +356,7 @@ class Run:
         *,
         epoch: int | None = None,
     ) -> tuple[Trace, ...]:
-        """Return the traces of one question, at least one. See `find` for the parameters.
+        """Return the traces of one question. There is at least one. `find` explains the parameters.
 
         Raises
         ------
@@ -391,7 +392,7 @@ class Run:
 
 
 def name_runs(runs: Sequence[Run]) -> list[str]:
-    """Return the names of runs in a report or comparison. Equal names are numbered."""
+    """Return the names of runs in a report or comparison. If names are equal, they get numbers."""
     names = [
         run.name or (str(number) if runs[1:] else "this run") for number, run in enumerate(runs, 1)
     ]

@@ -44,7 +44,7 @@ class ProposedScenario(Record):
     tables, left_out
         The tables that are described, and the tables that are left out.
     noun, table, column
-        The candidates: their noun, and the table and column of their values.
+        `noun` is a word for a candidate. `table` and `column` contain the values of the candidates.
     guesses
         The number of lines that are marked as guesses.
     """
@@ -97,9 +97,10 @@ def propose_scenario(
     database
         A URL, files, or an open database.
     folder
-        The new folder. By default it is in the current folder and named after the candidates.
+        The new folder. By default, it is a folder in the current folder that has the name of the
+        candidates.
     question
-        The question of the scenario. Its words select tables.
+        The question of the scenario. Its words select the tables of the scenario.
     **access
         ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location. Without
         ``tables``, the twelve tables that best match the question, or that have the most joins, are
@@ -174,7 +175,7 @@ class ScenarioCheck(Record):
     findings
         The findings, ordered by file and line.
     targets
-        The targets for which statements were run.
+        The targets (values of parameters) for which statements were run.
     statements
         The number of statements that were run.
     """
@@ -210,7 +211,7 @@ def check_scenario(
 ) -> ScenarioCheck:
     """Check a scenario's folder against a database, and return the findings.
 
-    Each statement is run within limits for a few targets with values from the database.
+    Each statement runs, within limits, for a few targets whose values come from the database.
 
     Parameters
     ----------
@@ -286,7 +287,7 @@ _EMPTY: Mapping[str, tuple[Level, str]] = {
 
 
 def _check_guesses(folder: Path, found: Findings) -> None:
-    """Report the lines that a person has to check."""
+    """Report the lines that contain unconfirmed guesses, which a person must check."""
     for file in sorted(folder.rglob("*")):
         lines = guess_lines(lines_of_file(file)) if file.suffix in _CHECKED else []
         if lines:

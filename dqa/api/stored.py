@@ -60,7 +60,7 @@ class StoredRun(Record):
     games
         Whether the run is of games. Then `deciders` has the players.
     counts
-        The progress.
+        The progress: how many decisions were made, judged and right.
     problem
         The reason why the run cannot be read, e.g. because a newer version wrote it; None if it can
         be read.
@@ -92,7 +92,7 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
     Returns
     -------
     tuple of StoredRun
-        The runs, latest first.
+        The runs. The run that started last is the first.
 
     Raises
     ------
@@ -174,8 +174,8 @@ def find_questions(
     run
         The run.
     questions
-        The questions, or their folder. If the folder cannot be used, an error is raised. None
-        reads or generates the questions again.
+        The questions, or their folder. If the folder cannot be used, an error is raised. By
+        default, the questions are read or generated again, and a failure is returned as the reason.
     """
     if isinstance(questions, QuestionSet):
         return questions, None
@@ -230,7 +230,8 @@ def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> Ru
     run
         The run.
     out
-        A new folder, or a store. Without a name, the copy gets the name of the run or its folder.
+        A new folder, or a store. If the location of a store has no ``#NAME``, the copy gets the
+        name of the run or of its folder.
 
     Returns
     -------
@@ -267,7 +268,7 @@ def _runs_below(top: Path) -> Iterator[RunLocation]:
 
 
 def _runs_in(file: Path) -> list[RunLocation]:
-    """Return the runs of a store. A database that is not a store has none."""
+    """Return the runs of a store. Return no runs if the database is not a store."""
     location, is_folder = RunLocation.of_file(file), file.name == DATABASE
     try:
         if not is_store(location):

@@ -1,9 +1,9 @@
 """Audit every official label of a release.
 
 The audit judges a label under every rule set of its scenario's simulator. A simulator may declare
-which of its rule sets follows the written rules, and how the calculations of the others differ
-(`dqa.core.simulator.CountingRules`). If the label is best only under other rule sets, the verdict
-names their difference, such as a sum that is counted twice.
+which of its rule sets follows the written rules, and how the calculations of its other rule sets
+differ from these rules (`dqa.core.simulator.CountingRules`). If the label is best only under other
+rule sets, the verdict names their difference, such as a sum that is counted twice.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ class LabelAudit(Record):
         The best candidate under each rule set, without rounding; empty if the label cannot be
         judged. The rule sets are in the order of the simulator.
     agrees
-        By rule set, whether the label is the candidate in `best`.
+        For each rule set, whether the label is the best candidate (`best`).
     regret, rank
-        By rule set, the loss of the label relative to the best candidate, and the rank of the
+        For each rule set, the loss of the label relative to the best candidate, and the rank of the
         label.
     tie_of
         The number of candidates that are best, up to rounding, under the first rule set.
     decided_by_last_bit
         Whether rounding decides which of the tied candidates is the best.
     defects
-        Defects in the files of the question, and how dqa handled each of them.
+        Defects in the files of the question. Each defect says how dqa handled it.
     """
 
     scenario: str
@@ -74,14 +74,14 @@ class LabelAudit(Record):
 
 
 class Totals(Record):
-    """Counts of a scenario's labels. In `verdicts`, every label counts once.
+    """The numbers of a scenario's labels. Every label has exactly one verdict in `verdicts`.
 
     Attributes
     ----------
     rule_sets
         A description of each rule set; empty if the simulator has none.
     agree
-        By rule set, the number of labels that are the best candidate.
+        For each rule set, the number of labels that are the best candidate.
     only_first
         Number of labels that are best only under the first rule set.
     """
@@ -224,8 +224,9 @@ def _verdict(
 def _grounds(agreeing: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
     """Return what all rule sets in `agreeing` calculate differently from the written rules.
 
-    If possible, return only differences that no rule set in `others` has. If the rule sets in
-    `agreeing` have no common difference, return their names.
+    Differences that a rule set in `others` has too are left out, unless no difference remains. If
+    the rule sets in `agreeing` have no common difference, the result contains the names of these
+    rule sets.
     """
     first, *rest = (counting.grounds[name] for name in agreeing)
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
@@ -275,20 +276,21 @@ class Annotation(Record):
     rule_set
         The rule set.
     answer
-        The best candidate without rounding; the first in table order if several are equal.
+        The best candidate without rounding. If several candidates are equal, it is the first of
+        them in table order.
     ties
-        The best candidates, equal up to rounding, in table order.
+        All candidates whose outcome equals the best outcome up to rounding, in table order.
     value
         The outcome of the answer, in the unit of the scenario.
     margin
         The difference between the outcome of `ties` and the next best outcome; 0 if all outcomes
         are equal.
     official
-        The official answer, or None.
+        The official answer; None if the question has no official answer.
     agrees
         Whether the official answer is `answer`; None without an official answer.
     decided_by_last_bit
-        Whether floating-point errors select the answer among the ties.
+        Whether only floating-point errors decide which of the ties is the answer.
     """
 
     scenario: str

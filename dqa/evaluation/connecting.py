@@ -42,7 +42,7 @@ class NamedDecider:
     model
         Its model, if it needs one.
     options
-        Its own settings.
+        The settings of this decider only.
     """
 
     name: str
@@ -171,14 +171,15 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     epochs
         The number of repetitions of each question.
     resumed
-        For a resumed run, a function that returns the usage of all earlier and other processes.
+        Only for a resumed run: a function that returns the tokens and calls of all other processes
+        of this run, including processes that have ended.
     given
         Chat models that a Python caller passed as objects.
 
     Raises
     ------
     UsageError
-        A setting belongs to none of the deciders, or no decider supports the protocol.
+        A setting belongs to none of the deciders, or none of the deciders supports the protocol.
     """
     factories = [one.made for one in contestants if isinstance(one.made, DeciderFactory)]
     asking = [one for one in factories if one.needs_model]

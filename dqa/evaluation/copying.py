@@ -43,10 +43,10 @@ class RunContent(NamedTuple):
     record, shortcuts
         See `RunReader`.
     decisions
-        The results in their order, with their traces.
+        Each result with its trace, in the order of the run.
     lost
-        The usage of each attempt whose decision was not stored. The bytes are the compressed
-        trace of the attempt, if it has one.
+        The usage of each attempt whose decision was not stored, with the compressed trace of the
+        attempt. An attempt without a trace has None instead.
     """
 
     record: RunRecord
@@ -56,7 +56,7 @@ class RunContent(NamedTuple):
 
 
 def read_content(location: RunLocation) -> RunContent:
-    """Read a run that this version stored."""
+    """Read a run whose store this version of dqa can read."""
     run = RunReader(location)
     decisions = zip(run.results(), run.traces(), strict=True)
     return RunContent(run.record, decisions, run.shortcuts(), run.lost_rows())
@@ -117,13 +117,13 @@ def _read_folder(folder: Path) -> RunContent:
 
 
 def _trace(line: Mapping[str, Any]) -> Trace:
-    """Read a trace. Version 0.1 stored the fields of an event in the field `data`."""
+    """Read a trace. In version 0.1, the fields of an event are inside the field `data`."""
     events = [{**(event.pop("data", None) or {}), **event} for event in line["trace"]]
     return Trace.from_json({**line, "trace": events})
 
 
 def _record(written: Mapping[str, Any]) -> RunRecord:
-    """Return the record of an old run, without fields that no longer exist."""
+    """Return the record of an old run. Fields that this version no longer has are left out."""
     if "spec" not in written:
         return RunRecord(spec=None, versions=written["versions"])
     spec = written["spec"]

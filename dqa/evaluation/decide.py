@@ -45,7 +45,7 @@ _STOPS = (UsageError, DataError, PluginError)
 
 
 def end_decision(decision: Decision, error: Exception) -> Decision:
-    """Return a decision that ends with an error. Raise the error if it stops the whole run.
+    """Return the decision that an error ended. Raise the error again if it stops the whole run.
 
     The decision has the evidence, events and usage from before the error, but no answer.
     """
@@ -71,7 +71,7 @@ def decide_or_end(
     decide
         Makes the decision.
     where
-        Description of the decision, which is added to tracebacks.
+        Description of the decision. It is added to the traceback of an error.
     debug
         Whether to raise the error of a bug instead of recording it.
     """
@@ -109,7 +109,7 @@ class TaskWorker(Protocol):
     def decide(self, task: Task) -> DecisionRecord | None:
         """Make and judge one decision. An outage or a bug ends the decision and raises no error.
 
-        Return None if another process makes the decision. Nothing must be stored then.
+        If another process makes the decision, return None. The caller must then store nothing.
         """
 
     def close(self, *, is_deciding: bool = False) -> None:
@@ -126,9 +126,9 @@ class Worker:
     setup
         The questions, databases, deciders and the judge.
     patience
-        Maximum number of consecutive seconds to wait for a database that does not answer.
+        Maximum number of seconds to wait for a database that does not answer.
     most_open
-        Maximum number of open databases, unless more are in use at the same time.
+        Number of databases that stay open. Databases in use are never closed, so more can be open.
     """
 
     def __init__(self, setup: Setup, patience: float, most_open: int) -> None:
@@ -145,7 +145,7 @@ class Worker:
         return decide_task(task, partial(self._make, task), partial(self._assess, task))
 
     def _assess(self, task: Task, decision: Decision) -> Assessment:
-        """Judge a decision. Wait for its database if the database does not answer."""
+        """Judge a decision. If its database does not answer, wait until it answers again."""
         if decision.ending is not Ending.ANSWERED or task.question.answer_form != "statement":
             return self._judge.judge(task.question, decision)
 
@@ -258,7 +258,10 @@ def decision_span(
     decision: str | None = None,
     model: str | None = None,
 ) -> Iterator[Span]:
-    """Open the span of a decision. The records of its statements then contain its id."""
+    """Open the span of a decision.
+
+    Audit records of its statements contain the id of the decision.
+    """
     text = "\n\n".join(part for part in (question.text, question.rules) if part)
     named = decision or key.id
     span = start_span(
@@ -318,7 +321,7 @@ def describe_decision(span: Span, decision: Decision, result: Result | None = No
 
 @dataclass
 class _OpenDatabase:
-    """The database of a group (None until it is opened), and how many decisions use it."""
+    """The database of a group of tasks (None until it is open), and the number of its users."""
 
     database: Database | None = None
     users: int = 0
@@ -333,7 +336,7 @@ class OpenDatabases:
     open_for
         Opens the database of a task.
     most
-        Maximum number of open databases, unless more are in use at the same time.
+        Number of databases that stay open. Databases in use are never closed, so more can be open.
     """
 
     def __init__(self, open_for: Callable[[Task], Database], most: int) -> None:
@@ -344,7 +347,7 @@ class OpenDatabases:
 
     @contextmanager
     def of(self, task: Task) -> Iterator[Database]:
-        """Yield the database of a task. Open it if no earlier task of the group did."""
+        """Yield the database of a task. If it is not open, open it first."""
         with self._lock:
             one = self._open.pop(task.group, None) or _OpenDatabase()
             self._open[task.group] = one  # the most recently used group is last
@@ -377,7 +380,7 @@ def _close(opened: Iterable[_OpenDatabase]) -> None:
 
 
 class Patience:
-    """The time that all threads of a run together wait for one database.
+    """Limits the time that a run waits for a database; all threads of the run share the limit.
 
     If a server never comes back, the run waits once, not once per question. The remaining decisions
     then end as `Ending.INFRASTRUCTURE`.

@@ -39,10 +39,10 @@ class Match:
     right
         Whether the rows match; None if a gold statement returns no comparable rows.
     problem
-        The reason why a statement has no rows to compare.
+        The reason why a statement has no rows that can be compared; None if all statements have.
     metrics
-        The metrics of the benchmark's own evaluation: ``EX`` and ``Soft-F1`` of BIRD, ``Spider
-        EX``.
+        The metrics of the benchmark's own evaluation, by name: ``EX`` and ``Soft-F1`` for BIRD,
+        ``Spider EX`` for Spider.
     """
 
     right: bool | None
@@ -68,8 +68,8 @@ def compare_statements(
     statement
         The statement that the decider chose.
     repetitions
-        Number of time measurements for BIRD's R-VES, which differs from run to run. 0 measures
-        nothing.
+        How often the times of the statements are measured for BIRD's R-VES; 0 for no R-VES.
+        Measured times, and therefore R-VES, differ from run to run.
 
     Raises
     ------
@@ -123,10 +123,10 @@ def _rows_of(database: Database, statement: str) -> Rows | str:
 
 
 def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
-    """Mark binary values, so that they differ from equal hexadecimal texts.
+    """Mark binary values. Otherwise they would equal texts with the same hexadecimal digits.
 
-    A result shows a binary value as hexadecimal text. The length in the database distinguishes the
-    two: a binary value has half as many bytes as its text has digits.
+    A result shows a binary value as a hexadecimal text. The length of the value in the database
+    shows whether it is binary: the text then has two digits for each byte of the value.
     """
     found = list(map(list, rows.rows))
     names = [f"c{index}" for index in range(len(rows.columns))]
@@ -161,7 +161,10 @@ def _time(database: Database, statement: str, gold: str, repetitions: int) -> di
 def _metrics(
     database: Database, truth: Truth, answer: tuple[str, Rows | str], golds: Mapping[str, Rows]
 ) -> dict[str, float]:
-    """Return the metrics of the benchmark's own evaluation: the best over all gold statements."""
+    """Return the metrics of the benchmark's own evaluation.
+
+    If there are several gold statements, the highest value of each metric counts.
+    """
     statement, answered = answer
     if truth.match == "set":
         found = () if isinstance(answered, str) else answered.rows
@@ -182,7 +185,10 @@ def _metrics(
 
 
 def _normalised_rows(database: Database, statement: str, rows: Rows | str) -> Rows | str:
-    """Return the rows of a statement after the changes that Spider's evaluation makes to it."""
+    """Return the rows of a statement.
+
+    The statement is first changed as Spider's evaluation does.
+    """
     normalised = _normalised(statement)
     return rows if normalised == statement else _rows_of(database, normalised)
 
@@ -252,8 +258,8 @@ def table_matches(answered: _Rows, right: GoldTable) -> bool:
 def soft_f1(answered: _Rows, right: _Rows) -> float:
     """Return BIRD's Soft-F1: the overlap of cells, row by row and without repeated rows.
 
-    Each cell of a pair of rows has the weight ``1 / width of the gold row``. A row without a
-    counterpart has the weight 1.
+    Each cell of a pair of rows has the weight ``1 / width of the gold row``. A row of the longer
+    table that has no counterpart in the shorter table has the weight 1.
     """
     these = list(dict.fromkeys(_hashable(answered)))
     those = list(dict.fromkeys(_hashable(right)))
@@ -297,10 +303,13 @@ def _cell(value: Value, *, rounded: bool = False) -> Hashable:
 
 
 def _can_order(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row]) -> bool:
-    """Return whether some order of the columns gives the wanted rows with the same repetitions.
+    """Return whether the columns can be arranged so that their rows are the wanted rows.
 
-    `chosen` contains the indexes of the columns at the first positions. The function tries every
-    other column at the next position; of identical columns, only the first.
+    The order of rows does not matter, but a repeated row must be repeated equally often.
+
+    `chosen` contains the indexes of the columns at the first positions. The function tries each of
+    the remaining columns at the next position. If columns are identical, it tries only the first of
+    them.
     """
     count = len(chosen)
     if count == len(wanted):

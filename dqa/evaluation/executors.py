@@ -50,7 +50,10 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, error: BaseException) -> Problem:
-        """Return an error as data. `kind` is a class of the error that takes only a message."""
+        """Return an error as data.
+
+        `kind` is the nearest class of the error whose constructor needs only a message.
+        """
         is_ours = isinstance(error, DqaError)
         message = str(error) if is_ours else f"{type(error).__name__}: {error}"
         ours = (found for found in type(error).__mro__ if issubclass(found, DqaError))
@@ -63,7 +66,7 @@ class Problem(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The decisions that a worker made, and the problem that prevented further decisions."""
+    """The decisions that a worker made, and the problem that ended the batch early, or None."""
 
     made: list[DecisionRecord]
     problem: Problem | None = None
@@ -96,7 +99,7 @@ class Executor:
     batch
         Maximum number of decisions in a batch.
     is_local
-        Whether decisions are made in this process. Watchers then see events immediately.
+        Whether decisions are made in this process. If so, watchers receive events as they happen.
 
     Attributes
     ----------
@@ -111,11 +114,11 @@ class Executor:
 
     @property
     def free_groups(self) -> list[Group | None]:
-        """For each free worker, the group whose database it has opened, or None."""
+        """For each free worker, the group of tasks whose database is open in it, or None."""
         return [group for _, group in reversed(self._free)]
 
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
-        """Start a batch with a free worker, if possible one with an open database of the group.
+        """Give a batch to a free worker. If possible, the worker already has its database open.
 
         Parameters
         ----------
@@ -262,7 +265,7 @@ def share_options(
 ) -> list[tuple[CallOptions, RunOptions]]:
     """Return the options of each worker.
 
-    Together, the workers do not exceed the limits of the run.
+    Limits of the run are divided, so that all workers together do not exceed them.
     """
     workers = len(threads)
     most: Sequence[int | None] = [None] * workers

@@ -44,7 +44,10 @@ class FindingShare(Record):
 
     @classmethod
     def among(cls, runs: Sequence[tuple[str, bool]]) -> Self:
-        """Return the share of true values. Each run is a pair of a question and a truth value."""
+        """Return the share of decisions that have a property.
+
+        `runs` contains the question of each decision, and whether the decision has the property.
+        """
         having = [float(has) for _, has in runs]
         low, high = share_of_questions(having, [question for question, _ in runs]) or (None, None)
         count, of = int(sum(having)), len(runs)
@@ -65,7 +68,7 @@ class Case:
 
     @cached_property
     def has_steps(self) -> bool:
-        """Whether the trace has steps. The trace of a baseline has none."""
+        """Whether the trace has steps. The traces of baselines have no steps."""
         kinds = {event.kind for event in self.trace.events}
         return bool(self.trace.evidence) or not kinds <= ENDING_KINDS
 
@@ -98,7 +101,7 @@ class Cases:
 
 
 def read_cases(run: RunReader | Path) -> Cases:
-    """Join a run's results and traces by question, database, decider and epoch.
+    """Return the decisions of a run. A result and a trace belong together if their keys are equal.
 
     Raises
     ------
@@ -121,7 +124,10 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """Whether a decision has the property of a column. The scenario "" means all scenarios."""
+    """Whether a decision has the property that a column of the table counts.
+
+    The scenario "" stands for all scenarios together.
+    """
 
     scenario: str
     decider: str
@@ -207,10 +213,11 @@ class Analysis(Record):
     Attributes
     ----------
     reference
-        The decider whose number of retrievals classifies the questions; None without one.
+        The decider whose traces classify the questions as single-retrieval or multiple-retrieval;
+        None if the run has no such decider.
     without_data
-        Number of decisions whose questions are not available. All data that they retrieved is
-        treated as needed.
+        Number of decisions whose questions are not available. For these decisions, all retrieved
+        data is treated as needed data.
     lacking
         Reason why the questions are not available.
     models

@@ -37,7 +37,9 @@ _VERSUS = " vs "
 
 
 class CannotPlayError(UsageError):
-    """A contestant cannot play the games of a world, such as LDM2 without a memory.
+    """A contestant cannot play the games of a world.
+
+    For example, the decider LDM2 needs a memory.
 
     Attributes
     ----------
@@ -94,7 +96,7 @@ class GameSetup:
     models
         For each contestant, the name of its model, or `NO_MODEL`.
     reference
-        The program that players are compared with, or None.
+        The program with which the moves of players are compared; None for no comparison.
     connected
         The models of the contestants.
     content_hash
@@ -104,7 +106,8 @@ class GameSetup:
     warnings
         Warnings for the user before the games start.
     database, kind
-        The database of the history; see `with_history`.
+        The backend's name and the kind of the database that stores the history of the games; see
+        `with_history`.
     """
 
     spec: PlaySpec
@@ -121,7 +124,7 @@ class GameSetup:
     kind: Kind = "relational"
 
     def with_history(self, location: str) -> GameSetup:
-        """Return the setup with a history at a location, which is a file or a URL."""
+        """Return the setup for games whose history is stored at a location: a file or a URL."""
         backend = plugins.backend_for(location) if "://" in location else plugins.backend("sqlite")
         return replace(self, database=backend.name, kind=backend.kind)
 
@@ -131,7 +134,7 @@ class GameSetup:
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
-        """All games of the run, ordered by deal. All pairs play every deal.
+        """All games of the run, ordered by deal. Every pair of contestants plays every deal.
 
         A deal depends only on its number and the seed of the run. Runs with the same seed therefore
         have the same deals.
@@ -265,7 +268,7 @@ def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) 
 
 
 def _hash_first_moves(world: World, spec: PlaySpec) -> str:
-    """Return a hash of the first moves of the first deals, to detect changes of the world."""
+    """Return a hash of the first moves of the first deals. It changes if the world changes."""
     content: list[object] = [spec.world, sorted(spec.world_settings.items())]
     mirrors = (False, True) if spec.mirror else (False,)
     for number in range(1, min(spec.games, _MOST_HASHED) + 1):
@@ -281,7 +284,7 @@ def _hash_first_moves(world: World, spec: PlaySpec) -> str:
 
 
 def _as_decider(name: str, policies: Mapping[str, Policy], spec: PlaySpec) -> NamedDecider:
-    """Return a program as a decider with a different seed in each epoch."""
+    """Return a program as a decider. The decider has a different seed in each epoch."""
 
     def make(_: object, settings: Settings) -> Decider:
         return PolicyDecider(name, policies[name], spec.seed + settings.epoch - 1)

@@ -37,8 +37,8 @@ class RunLocation(StoreLocation):
     Attributes
     ----------
     name
-        The name of the run. None means the only run of the store; for a new run, the name is
-        derived from its spec.
+        The name of the run. None means the only run of the store. For a new run, None means that
+        the name is derived from the spec.
     folder
         The folder of the run; None for a store.
     """
@@ -75,7 +75,7 @@ class RunLocation(StoreLocation):
 
     @property
     def around(self) -> str:
-        """The store of the run, or the parent of its folder, for listing all runs next to it."""
+        """The location to search for related runs: the store, or the parent of the run's folder."""
         return self.store if self.folder is None else str(self.folder.parent)
 
 

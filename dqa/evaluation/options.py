@@ -136,7 +136,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
         return Prices(self.price_input, self.price_output, *more)
 
     def cassette(self, models: Sequence[str], *, resume: bool) -> Cassette | None:
-        """Open the cassette for `models`; None if nothing is recorded or replayed."""
+        """Open the cassette with the calls of `models`. Return None if the run has no cassette."""
         from dqa.models.cassette import Cassette
 
         if self.record is not None:
@@ -144,7 +144,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
         return None if self.replay is None else Cassette.replay(self.replay, models)
 
     def policy(self, seed: int, spent: Callable[[], Usage]) -> CallPolicy:
-        """Return the policy of model calls. `spent` returns the usage outside of this process."""
+        """Return the policy of model calls. `spent` returns the usage of all other processes."""
         from dqa.models.policy import Budget, CallPolicy, Limiter, Retry
 
         if self.replay is not None:

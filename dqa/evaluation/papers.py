@@ -26,7 +26,8 @@ class PublishedFigure(Record):
     Attributes
     ----------
     scenario
-        The scenario, the opponent or the kind of task; empty for all of them.
+        The scenario, the opponent or the kind of task of the figure. An empty text means all
+        scenarios, opponents or kinds.
     column
         The column, which depends on the measure: a kind of database, a type of question or a class
         of failure. Empty if a row has one figure per scenario.
@@ -50,7 +51,8 @@ class PublishedRow(Record):
     name
         Name of the decider or player in the paper.
     decider
-        Name of the same decider or player in dqa; empty if dqa lacks it.
+        Name of the same decider or player in dqa; empty if dqa does not have this decider or
+        player.
     model
         Name of the model in the paper, if the table compares models.
     """
@@ -64,7 +66,7 @@ class PublishedRow(Record):
     def of(
         cls, name: str, decider: str, places: Sequence[Place], values: Sequence[float | None]
     ) -> Self:
-        """Return a row from its values in the order of `places`.
+        """Return a row with the given values. `places` names the place of each value in the table.
 
         Raises
         ------
@@ -102,11 +104,11 @@ class TableFacts(Record):
     world
         World of the games; None for a table about questions.
     reference
-        The player that decisions are compared with.
+        The player with whose decisions the decisions of all players are compared.
     drawn
         Whether the values come from a figure with bars.
     note
-        A note on the numbers that the paper prints.
+        A note that explains the numbers in the paper.
     """
 
     name: str
@@ -173,8 +175,9 @@ class OwnFigure(Record):
     count, of
         Numerator and denominator of a share; None for a mean.
     low, high
-        The 95 % interval. It is clustered by situation for an accuracy on one database, and by deal
-        for games. Otherwise it is Wilson's interval by questions. None for a mean of shares.
+        The 95 % interval. For an accuracy on one database, it is clustered by situation. For games,
+        it is clustered by deal. For other shares, it is Wilson's interval, in which every question
+        counts once. A mean of shares has no interval (None).
     """
 
     value: float | None
@@ -200,7 +203,7 @@ class PaperRow(Record):
     Attributes
     ----------
     name, published_model
-        Names of the decider and the model in the paper; None for a row that the paper lacks.
+        Names of the decider and the model in the paper; None if only the run has this row.
     decider, model
         Names of the decider and the model in the run; None if the decider did not take part.
     """
@@ -331,7 +334,10 @@ def _without_model(decider: str) -> str:
 
 
 def _fits(row: PublishedRow, decider: str, model: str) -> bool:
-    """Return whether a row is about this decider, and about this model if the row names one."""
+    """Return whether a row is about this decider.
+
+    If the row names a model, it must be this model.
+    """
     if row.decider not in {decider, _without_model(decider)}:
         return False
     return row.model is None or _plain(row.model) in _plain(model)
@@ -365,7 +371,7 @@ def _row(
 
 
 def _by_kind(summaries: Iterable[Summary]) -> _Figures:
-    """Return accuracies by kind of database, averaged over several databases of a kind."""
+    """Return accuracies by kind of database. If a kind has several databases, return their mean."""
     known = (one for one in summaries if one.accuracy is not None)
     groups = grouped(known, lambda one: (one.decider, one.scenario, one.kind))
     figures: _Figures = {}
@@ -391,7 +397,7 @@ def _means(summaries: Sequence[Summary]) -> _Figures:
 
 
 def _figures(table: FindingTable) -> _Figures:
-    """Return the shares in a table of an analysis, by decider and place."""
+    """Return the shares in a table of an analysis, by decider and by their place in the table."""
     found: _Figures = {}
     for row in table.rows:
         for column, share in row.shares.items():
@@ -405,7 +411,10 @@ SCORE, PARETO = "score", "pareto optimal"
 
 
 def _of_games(table: PublishedTable, one: GameFigures) -> dict[Place, OwnFigure]:
-    """Return the figures of a player by place, against one opponent or all opponents."""
+    """Return the figures of a player by their place in the paper's table.
+
+    `one` has the figures against one opponent, or against all opponents together.
+    """
     printed = {(figure.scenario, figure.column) for row in table.rows for figure in row.figures}
     against = one.opponent or ""
     estimates: dict[Place, Estimate | None] = {

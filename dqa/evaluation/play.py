@@ -1,8 +1,9 @@
 """Play the games of a run. For a decider, every move is a question.
 
 If a decision names no legal action, the fallback of the position is played. The result contains the
-number of these moves. A server error, a spent budget, a person or a bug of a decider ends a game
-without returns. A game is stored as one decision, with the events of all its moves.
+number of these moves. A game has no returns if a server error, a spent budget or a bug of a decider
+ends it, or if a person stops it. A game is stored as one decision, with the events of all its
+moves.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class Played:
     facts
         The other facts of the world; see `dqa.worlds.world.Episode.facts`.
     goal
-        The goal in the target of the first question; without a goal, the text of the first
-        question.
+        The goal of the episode, which is in the target of the first question. If the target has no
+        goal, it is the text of the first question.
     """
 
     moves: tuple[PlayedMove, ...]
@@ -124,7 +125,8 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
         Names that identify the model calls of this episode in a recording. By default, the name of
         the world and the seed.
     reference
-        Returns the reference's action for a move, or None if the move is not compared.
+        A function that takes a move and returns the action of the reference. It returns None if the
+        move must not be compared.
     moves
         An empty list, to which each move is added. After an error of the world, it contains the
         moves before the error.
@@ -232,11 +234,12 @@ class _Attempt:
     number
         The number of the attempt; 0 for a decider that plays a game only once.
     before
-        What the decider recorded before the attempt.
+        The events that the decider recorded before the attempt.
     moves
         The moves so far.
     trajectory
-        The trajectory for later attempts of the decider, if the attempt reached its end.
+        The trajectory, which the decider receives before its later attempts; None if the attempt
+        did not reach its end.
     """
 
     number: int = 0
@@ -322,7 +325,7 @@ class GameOfRun:
         )
 
     def _ask_reference(self, move: Move) -> Candidate | None:
-        """Return the action of the reference if it is the player's turn."""
+        """Return the action of the reference. If it is the opponent's turn, return None."""
         compared = self._compared
         if compared is None or move.player != self._seat:
             return None
@@ -411,7 +414,7 @@ class GameOfRun:
         return int(number)
 
     def _play_again(self, scored: Played) -> Played:
-        """Replay the choices of an attempt, so that it is the last game in the history."""
+        """Replay the choices of an attempt, so that the history ends with this attempt."""
         with closing(self._world.start(self._game.seed)) as episode:
             for move in scored.moves:
                 expected, choice = episode.next_move(), move.choice
@@ -428,7 +431,7 @@ class GameOfRun:
         )
 
     def _describe(self, played: Played) -> PlayedGame:
-        """Return the record of the game, even if it did not start."""
+        """Return the record of the game. If the game did not start, the record has no moves."""
         moves = {seat: [m for m in played.moves if m.player == seat] for seat in self._called}
         compared = [move for move in moves[self._seat] if move.reference is not None]
         actions = {

@@ -47,7 +47,7 @@ _HASH = 16
 
 
 class Access(TypedDict, total=False):
-    """Settings for reading databases: the policy, the audit, and where statements run."""
+    """Settings for reading databases: policy, audit, and the process in which statements run."""
 
     policy: Policy | None
     audit: Audit | None
@@ -79,7 +79,7 @@ class DatabaseLocation:
         return self.backend.kind
 
     def load(self, situation: Situation, /) -> Database:
-        """Open a situation in its own namespace. Load it first if it is not there yet."""
+        """Open a situation in its own namespace. If the database lacks it, load it first."""
         return self.backend.load(situation, self.location, **self.access)
 
     def open(self) -> Database:
@@ -98,7 +98,7 @@ def parse_database(database: str) -> tuple[str, str | None]:
     Raises
     ------
     UsageError
-        The URL does not fit the name before it.
+        In ``NAME=URL``, the URL is not the URL of a database of this name.
     """
     name, location = split_name(database)
     if name is not None:
@@ -118,7 +118,8 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
     Parameters
     ----------
     databases
-        Embedded databases by name; servers by name, by URL, or as ``NAME=URL``.
+        The databases. An embedded database is given by its name. A server is given by its name, by
+        its URL, or as ``NAME=URL``.
     **access
         Fields of `Access`.
 
@@ -155,9 +156,9 @@ def locations_of(
 ) -> dict[str, DatabaseLocation]:
     """Return the user's own databases by name.
 
-    Each database is opened once, so that an unreachable database raises an error before any
-    decision. `described` contains the scenarios' descriptions of tables, by the name of the
-    database.
+    Each database is opened once as a test. An unreachable database therefore raises an error before
+    any decision is made. `described` contains the scenarios' descriptions of tables, by the name of
+    the database.
 
     Raises
     ------
@@ -176,7 +177,7 @@ def locations_of(
 
 
 def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
-    """Return the schemas of the scenarios that ask about a user's own database, by database."""
+    """Return, for each user's own database, the schemas of the scenarios that ask about it."""
     schemas_of: dict[str, dict[str, Schema]] = {}
     for question in questions.questions:
         scenario = plugins.scenario_of(question)
@@ -255,7 +256,7 @@ class Setup:
     def tasks(self) -> tuple[Task, ...]:
         """All tasks, grouped by situation and database. The same setup always gives the same order.
 
-        Situations are in the order of their first question. The tasks of a group are ordered by
+        A situation comes as early as its first question. The tasks of a group are ordered by
         question, then by epoch, then by decider.
         """
         questions, locations = self.questions, {**self.targets, **self.locations}
@@ -297,7 +298,8 @@ class PreparedRun(Setup):
     Attributes
     ----------
     spec
-        The spec with its rule set.
+        The spec. If the caller's spec names no rule set, this spec contains the rule set of the
+        question set.
     connected
         The models of the deciders.
     warnings
@@ -377,7 +379,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
 def _supporting(
     deciders: Iterable[str], scenarios: Mapping[str, tuple[str, ...]], scenario: str
 ) -> list[str]:
-    """Return the deciders that support a scenario, in order."""
+    """Return the names of the deciders that support a scenario, in the order of `deciders`."""
     return [name for name in deciders if scenario in scenarios.get(name, (scenario,))]
 
 
@@ -388,12 +390,12 @@ def _select(
     *,
     may_leave_out: bool,
 ) -> tuple[QuestionSet, list[str]]:
-    """Remove the scenarios that a decider refuses, before any model is called.
+    """Leave out the scenarios that a decider does not support, before any model is called.
 
     Returns
     -------
     QuestionSet
-        The questions of the other scenarios.
+        The questions of the scenarios that are not left out.
     list of str
         A line for each scenario that is left out, and for each decider that does not answer all
         questions.
@@ -401,8 +403,8 @@ def _select(
     Raises
     ------
     UsageError
-        A decider refuses a scenario and `may_leave_out` is not set, or no decider supports any
-        scenario.
+        A decider does not support a scenario and `may_leave_out` is not set, or no decider supports
+        any of the scenarios.
     """
     selected, lines = questions.questions, []
     first = {question.scenario: question for question in reversed(selected)}

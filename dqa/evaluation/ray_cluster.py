@@ -130,7 +130,10 @@ def ray_executor(
 
 
 class RayLane(Lane):
-    """A worker that is an actor of a cluster. All lanes share `ready`: the lanes that started."""
+    """A worker that is an actor of a cluster.
+
+    All lanes share the set `ready`, which contains the lanes whose worker has started.
+    """
 
     def __init__(self, ready: set[RayLane], *arguments: object) -> None:
         self._ready, self._arguments = ready, arguments
@@ -161,7 +164,7 @@ class RayLane(Lane):
             if self._ready:  # other workers started: try again without reserving a processor
                 ray.kill(self._actor)
                 self._actor = None
-                raise WorkerNotStartedError("it did not start in time") from error
+                raise WorkerNotStartedError("the worker did not start in time") from error
             raise InfrastructureError(
                 f"A worker did not start within {_START_SECONDS:.0f} seconds, or did not read the "
                 f"questions within {_PREPARING_SECONDS:.0f} seconds: no processor was free, or a "

@@ -30,7 +30,7 @@ _PACKAGES = (
 
 
 def _kind_of(spec: object) -> str:
-    """Return the kind of a spec. Only a spec of games has a world."""
+    """Return which kind of run a spec describes. Only a spec of games has a world."""
     played = "world" in spec if isinstance(spec, Mapping) else isinstance(spec, PlaySpec)
     return _GAMES if played else _QUESTIONS
 
@@ -76,13 +76,14 @@ class RunRecord(Record):
     began
         Start time of the run; None if an older version did not record it.
     options, calls
-        The options of the most recent command that started or resumed the run.
+        The options of the command that most recently started or resumed the run.
     versions
         The versions of Python and of the main packages.
     games
         The additional record of a run of games.
     resumable
-        Whether the run can be resumed. False if an older version with different prompts started it.
+        Whether the run can be resumed. It cannot if it was started by an older version, whose
+        prompts differ.
     """
 
     version: Literal[1] = 1
@@ -127,7 +128,7 @@ def now() -> datetime:
 
 
 def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunRecord:
-    """Return the record of a run that resumes.
+    """Check that a stored run can be resumed, and return its new record.
 
     Parameters
     ----------
@@ -147,7 +148,8 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
     if current.spec is None or type(spec) is not type(current.spec):
         held, wanted = (_kind_of(one) for one in (spec, current.spec))
         raise UsageError(
-            f"{where} contains a run of {held}, not of {wanted}: choose another location."
+            f"{where} already contains a run of {held}. To store a run of {wanted}, choose another "
+            "location."
         )
     differing = differences(spec, current.spec)
     if differing:
@@ -188,7 +190,7 @@ def name_run(record: RunRecord) -> str:
 
 
 def require_questions(spec: AnySpec | None, where: str, why: str) -> RunSpec | None:
-    """Return the spec of a run of questions. Raise `UsageError` with `why` for a run of games."""
+    """Return the spec of a run of questions. For a run of games, raise `UsageError` with `why`."""
     if isinstance(spec, PlaySpec):
         raise UsageError(f"{where} is a run of games ({spec.description}): {why}")
     return spec

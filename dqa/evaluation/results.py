@@ -84,7 +84,8 @@ class PlayedGame(Record):
     player, opponent
         The contestants. In a world of one player, the opponent is ``""``.
     seats
-        The names of the players in the world, which are the keys of the other fields.
+        The names of the players in the world. They are the keys of `returns`, `moves`, `fallbacks`
+        and `actions`.
     returns
         The result of each player; empty if the game did not reach its end.
     moves, fallbacks
@@ -93,12 +94,13 @@ class PlayedGame(Record):
     actions
         For each player, the number of times that it took each action, without fallbacks.
     reference
-        The program that the player's decisions are compared with, or None.
+        The program with whose decisions the player's decisions are compared; None for no
+        comparison.
     compared, agreed
-        Number of the player's decisions that were compared, and number that equal the reference's
-        decisions.
+        Number of the player's decisions that were compared with the reference's decisions, and
+        number of compared decisions that equal the reference's decision.
     facts
-        The other facts of the world.
+        Further facts about the game; see `dqa.worlds.world.Episode.facts`.
     attempts
         Number of attempts at the game. Only one attempt is scored; all other fields are about this
         attempt.

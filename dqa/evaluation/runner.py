@@ -45,7 +45,7 @@ class WorkerDiedError(Exception):
 
 
 class WorkerNotStartedError(WorkerDiedError):
-    """The worker died before it was ready, so no decision caused its death."""
+    """The worker died before it could make a decision, so no decision caused its death."""
 
 
 def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -103,9 +103,10 @@ class _Loop:
     again
         Batches of dead workers, which other workers repeat.
     crashes, failed_starts
-        Numbers of consecutive decisions that crashed, and of workers that did not start.
+        Number of decisions that crashed in a row, and number of workers that did not start in a
+        row.
     deaths
-        Number of workers that died during each decision.
+        For each decision, the number of workers that died while they made it.
     """
 
     executor: Executor
@@ -121,7 +122,7 @@ class _Loop:
     is_spent: bool = False
 
     def run(self) -> None:
-        """Make decisions until all are done or the budget is spent. Then close the executor."""
+        """Make decisions until all are made or the budget is spent. Then close the executor."""
         is_whole = False
         try:
             while True:
@@ -200,9 +201,9 @@ class _Loop:
             )
 
     def _repeat(self, tasks: Sequence[Task], error: WorkerDiedError) -> None:
-        """Queue the decisions of a dead worker again, each in its own batch.
+        """Queue the decisions of a dead worker again. Each decision gets its own batch.
 
-        After too many deaths, the decision ends as a crash.
+        If too many workers died during a decision, the decision ends as a crash.
         """
         if isinstance(error, WorkerNotStartedError):
             self.failed_starts += 1

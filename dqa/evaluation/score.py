@@ -30,7 +30,7 @@ from dqa.evaluation.results import Goal, Outcome, PlayedGame
 
 
 def rules_of(scenario: str, rule_set: str | None) -> str:
-    """Return a rule set of a scenario's simulator by name; None returns the first one.
+    """Return the name of a rule set of a scenario's simulator; None selects its first rule set.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def usual_rules(questions: QuestionSet) -> str | None:
 
 
 def has_record(questions: QuestionSet, question: Question) -> bool:
-    """Return whether a question's outcomes come from the user's database instead of a simulator."""
+    """Return whether the outcomes of a question were recorded from the user's own database."""
     return questions.has_location(question) and questions.truth_of(question).outcomes is not None
 
 
@@ -73,7 +73,7 @@ class SimulationGroup(NamedTuple):
 
 
 def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[SimulationGroup]:
-    """Group the questions that need a simulation.
+    """Return the questions that need a simulation, in groups that are simulated together.
 
     Questions with recorded or unknown outcomes are left out.
 
@@ -113,14 +113,15 @@ class Assessment:
     outcome
         The outcome of the decision.
     choice
-        The chosen candidate, or None.
+        The chosen candidate; None if the decision has no choice.
     official
         The official answer; None without one.
     ties
         The best candidates by the simulator or the recorded outcomes; without outcomes, the known
         answers.
     regret, relative_regret, rank
-        See `Outcomes`. None without a choice, without outcomes, or if infinite.
+        See `Outcomes`. A value is None if it is infinite, or if there is no choice or there are no
+        outcomes.
     value
         The outcome of the choice, in the scenario's unit; None without a choice or outcomes.
     best_value, baseline, goal
@@ -129,7 +130,7 @@ class Assessment:
     match
         The rule for comparing rows, if the answer is a statement.
     problem
-        Why the answer or the gold statement has no rows to compare.
+        The reason why the answer or the gold statement has no rows that can be compared.
     official_metrics
         The metrics of the benchmark's own evaluation, by name.
     game
@@ -159,7 +160,7 @@ class Assessment:
 
 
 def _outcome_of(decision: Decision) -> Outcome:
-    """Return the outcome of a decision without an answer."""
+    """Return the outcome of a decision that ended without an answer."""
     no_evidence = decision.ending is Ending.NO_EVIDENCE
     return Outcome.NO_DECISION if no_evidence else Outcome(decision.ending.value)
 
@@ -184,7 +185,7 @@ class Judge:
     UnknownNameError
         A scenario's simulator has no such rule set.
     UsageError
-        Only the official answer counts as right, although some answers are statements.
+        `strict_official` is set, but some questions have statements as answers.
     """
 
     def __init__(

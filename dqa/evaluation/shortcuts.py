@@ -35,9 +35,10 @@ class RightAnswers(NamedTuple):
     Attributes
     ----------
     with_ties
-        All best candidates.
+        The right answers without strict scoring: all best candidates.
     by_label
-        With strict scoring: the official label, or all best candidates if there is no label.
+        The right answers with strict scoring: only the official label. If there is no official
+        label, all best candidates are right.
     """
 
     with_ties: Sequence[Candidate]
@@ -63,7 +64,8 @@ class ShortcutChoices(Record):
     candidates
         The number of candidates; None if the question does not list them.
     choices
-        The answer of each heuristic; None if it names no candidate.
+        The answer of each heuristic, by the name of the heuristic. None means that the answer is
+        not a candidate.
     """
 
     version: Literal[1] = 1
@@ -212,8 +214,9 @@ def count_shortcuts(
     Returns
     -------
     tuple of Shortcut
-        In the order in which scenarios and their heuristics first appear. A heuristic is left out
-        if some judged questions of its scenario lack it, because its share would not be comparable.
+        The heuristics, in the order in which scenarios and heuristics first appear. A heuristic
+        that did not answer all judged questions of its scenario is left out, because its share
+        would not be comparable.
     """
     judged = [(line, right[line.question]) for line in choices if line.question in right]
     questions = Counter(line.scenario for line, _ in judged)
@@ -239,7 +242,10 @@ def count_shortcuts(
 def count_chance(
     choices: Iterable[ShortcutChoices], right: Right, *, strict_official: bool = False
 ) -> tuple[Chance, ...]:
-    """Return the accuracy of chance by scenario. See `count_shortcuts` for the parameters."""
+    """Return the accuracy of random answers by scenario.
+
+    `count_shortcuts` explains the parameters.
+    """
     shares: dict[str, list[float]] = {}
     for line in choices:
         if line.question in right and line.candidates is not None:
@@ -253,7 +259,10 @@ def count_chance(
 
 
 def best_shortcuts(shortcuts: Iterable[Shortcut]) -> dict[str, Shortcut]:
-    """Return for each scenario the shortcut that is right most often (the first of several)."""
+    """Return, for each scenario, the heuristic that is right most often.
+
+    If several heuristics are right equally often, return the first of them.
+    """
     by_scenario = grouped(shortcuts, lambda found: found.scenario)
     return {name: max(found, key=lambda one: one.share) for name, found in by_scenario.items()}
 
@@ -276,7 +285,7 @@ def measure_shortcuts(
     Returns
     -------
     tuple of Shortcut
-        By scenario, in the order in which its ``scenario.toml`` declares them.
+        The heuristics by scenario, in the order in which ``scenario.toml`` declares them.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def _as_text(value: object) -> object:
 
 
 def _json_object(value: object) -> object:
-    """Return the object of a JSON text from the command line."""
+    """Parse a JSON text from the command line. Return any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -63,7 +63,7 @@ def _is_unset(value: object) -> bool:
 
 
 def _policy_lists(value: object) -> object:
-    """Return the lists of names in a policy, which may be in a file."""
+    """Return the lists of names in a policy. A policy may also be given as a file."""
     if value is None:
         return None
     from dqa.guard import DEFAULT, Policy
@@ -302,7 +302,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the spec's own fields)
         """Return the spec with changed fields.
 
-        `model` replaces `models`, and `models` replaces `model`.
+        If `model` is changed, `models` becomes empty. If `models` is changed, `model` becomes the
+        first of them.
         """
         models = fields.get("models")
         if isinstance(models, list | tuple) and models:
@@ -427,7 +428,9 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
         return self.seed * DEALS + number
 
     def first_number(self, match: int) -> int:
-        """Return the offset of a match's game numbers. The first game of a run has number 1.
+        """Return the offset that is added to the game numbers of a match.
+
+        The first game of a run has the number 1.
 
         A world numbers a game by twice its seed, plus one for a mirrored game. All matches have the
         same seeds, so they need different offsets.
@@ -442,7 +445,7 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
 
     @property
     def world_settings(self) -> dict[str, str]:
-        """The settings of the world, by name without the world."""
+        """The settings of the world. Their names do not include the name of the world."""
         own = f"{self.world}."
         return {n.removeprefix(own): v for n, v in self.settings.items() if n.startswith(own)}
 
@@ -453,7 +456,7 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
         return {name: v for name, v in self.settings.items() if not name.startswith(own)}
 
     def model_of(self, contestant: str) -> ModelSpec:
-        """Return the model of a contestant that needs one."""
+        """Return the model that a contestant uses if it needs a model."""
         _, mark, name = contestant.partition(_MODEL)
         if not mark or name == self.model.called:
             return self.model
@@ -472,7 +475,10 @@ def decider_of(contestant: str) -> str:
 
 
 def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, ...]:
-    """Return every player with every opponent; without opponents, every player alone."""
+    """Return the pairs of players and opponents: every player plays against every opponent.
+
+    In a world of one player, the opponent of every player is ``""``.
+    """
     faced = tuple(opponents) or (NOBODY,)
     return tuple((player, opponent) for player in players for opponent in faced)
 

@@ -2,8 +2,8 @@
 
 A process stores a decision in one transaction, so there is nothing to repair after a crash. A
 process claims decisions for a limited time and renews its claims. After the death of a process, its
-claims expire, and other processes can claim the same decisions. The same command resumes a run. On
-the same machine, it does not wait until the claims of a dead process expire.
+claims expire, and other processes can claim the same decisions. The same command resumes a run. If
+the dead process ran on the same machine, the command need not wait until the claims expire.
 """
 
 from __future__ import annotations
@@ -110,10 +110,10 @@ class RunStore:
     added
         Number of decisions that this process has stored.
     patience
-        Seconds to wait for a store that does not answer.
+        Number of seconds to wait for a store that does not answer.
     on_elsewhere
-        Called from any thread with the number of decisions that other processes have made since
-        this process started.
+        A function that is called with the number of decisions that other processes have made since
+        this process started. Any thread may call it.
 
     Raises
     ------
@@ -178,7 +178,7 @@ class RunStore:
         return self._count(connection)[1]
 
     def _drop_unfinished(self, connection: Connection, *, retry_failed: bool) -> None:
-        """Remove the claims of dead processes, and the decisions to repeat."""
+        """Remove the claims of dead processes, and the decisions that must be repeated."""
         again = [Outcome.BUDGET, Outcome.STOPPED]
         again += [Outcome.INFRASTRUCTURE, Outcome.CRASHED] if retry_failed else []
         claimed = CLAIMS.c.run_id == self._run
@@ -199,7 +199,7 @@ class RunStore:
         self._transact(lambda connection: connection.execute(changed))
 
     def plan(self, tasks: Sequence[Task]) -> None:
-        """Set the tasks of the run. Must be called before the first claim."""
+        """Set the tasks of the run. This method must be called before the first `claim`."""
         self._tasks = {task.key: task for task in tasks}
         self._positions = {key: position for position, key in enumerate(self._tasks)}
         self._update_remaining()
@@ -215,7 +215,7 @@ class RunStore:
         return self.used_elsewhere + self._own
 
     def is_finished(self) -> bool:
-        """Return whether all tasks are done. Must be called while this process works on no task."""
+        """Return whether all tasks are done. Call this only while this process works on no task."""
         self._update_remaining()
         return not self._remaining
 
@@ -227,12 +227,13 @@ class RunStore:
         most
             Maximum number of tasks in a batch.
         groups
-            For each free worker, the group whose database it has opened, or None.
+            For each free worker, the group of tasks whose database the worker has open; None if it
+            has no open database.
 
         Returns
         -------
         list of list of Task
-            A batch for each worker; fewer batches if too few tasks are free.
+            One batch for each free worker. If too few tasks are free, there are fewer batches.
         """
         batches = self._transact(partial(self._claim, most=most, groups=groups))
         self._drop(task.key for batch in batches for task in batch)
@@ -265,10 +266,11 @@ class RunStore:
     def _choose(
         self, busy: set[DecisionKey], most: int, groups: Sequence[Group | None]
     ) -> list[list[Task]]:
-        """Return the next batches, about equally large if few tasks remain.
+        """Return the next batches. If few tasks remain, the batches are about equally large.
 
-        A batch contains tasks of the worker's own group, then of groups that no worker has opened.
-        The time depends on the number of busy tasks, not on the number of remaining tasks.
+        A batch contains tasks whose database the worker has open, followed by tasks whose database
+        no worker has open. The running time of this function depends on the number of claimed
+        tasks, not on the number of remaining tasks.
         """
         most = min(most, ceil(len(self._remaining) / max(len(groups), 1)))
         working = {self._tasks[key].group for key in busy if key in self._tasks}
@@ -286,7 +288,7 @@ class RunStore:
     def _next_tasks(
         self, own: Group | None, working: set[Group], taken: set[DecisionKey]
     ) -> Iterator[Task] | None:
-        """Return the free tasks of the best group for a worker; None if no task is free."""
+        """Return the free tasks of the group that suits a worker best; None if no task is free."""
         unopened = (group for group in self._remaining_of if group not in working)
         for group in chain([own], unopened, self._remaining_of):
             remaining = self._remaining_of.get(group, {}) if group is not None else {}
@@ -357,7 +359,8 @@ class RunStore:
     ) -> None:
         """Store all decisions of another run in their order, in one transaction.
 
-        `lost` contains the usage of attempts without a decision, with their compressed traces.
+        `lost` contains the usage of each attempt without a decision, and the compressed trace of
+        the attempt.
         """
         rows = [self._row(*pair, position) for position, pair in enumerate(decisions)]
 
@@ -399,7 +402,8 @@ class RunStore:
     def close(self, *, discard: bool = False) -> None:
         """Release the claims and close the store. Stored decisions remain.
 
-        With `discard`, also remove a new run without decisions, unless another process works on it.
+        With `discard`, also remove the run if it is new and has no decisions, unless another
+        process works on it.
         """
         if self.is_closed:
             return
@@ -412,7 +416,10 @@ class RunStore:
         self._dispose(remove=is_gone)
 
     def write_lines(self) -> None:
-        """Write the run as JSON lines into its folder, if any. Must follow `close`."""
+        """If the run has a folder, write the run there as JSON lines.
+
+        Must be called after `close`.
+        """
         if self.location is not None and self.location.folder is not None:
             RunReader(self.location).write_lines(self.location.folder)
 
@@ -449,7 +456,7 @@ class RunStore:
                 self.look_elsewhere()
 
     def look_elsewhere(self) -> None:
-        """Query the usage and the number of decisions of other processes."""
+        """Read from the store how many decisions and how much usage other processes have added."""
         with self._adding:
             used, count = self._transact(self._count)
             totals = zip(astuple(used), astuple(self._own), strict=True)
@@ -555,7 +562,7 @@ def require_writable(location: RunLocation | None) -> None:
 
 
 def has_recorded(location: RunLocation, cassette: Path) -> bool:
-    """Return whether a run at a location recorded this cassette.
+    """Return whether the model calls of a run at a location were recorded in this cassette.
 
     If the location names no run, all runs of its store are checked.
     """

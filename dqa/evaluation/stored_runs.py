@@ -73,7 +73,7 @@ METADATA = MetaData()
 
 
 def _key_columns() -> tuple[Column[Any], ...]:
-    """Return the columns that identify a decision, for one table."""
+    """Return new columns that identify a decision, for the definition of one table."""
     return (
         Column("run_id", NUMBER, primary_key=True, autoincrement=False),
         Column("question", String(200), primary_key=True),
@@ -84,7 +84,7 @@ def _key_columns() -> tuple[Column[Any], ...]:
 
 
 def _usage_columns() -> tuple[Column[Any], ...]:
-    """Return the columns of a usage, for one table."""
+    """Return new columns for tokens and calls, for the definition of one table."""
     return tuple(Column(name, BigInteger, nullable=False) for name in USAGE)
 
 
@@ -164,7 +164,7 @@ def create_tables(engine: Engine, location: RunLocation) -> None:
 
 
 def require_version(connection: Connection, location: RunLocation) -> None:
-    """Raise `UsageError` if a database is not a store of this version."""
+    """Raise `UsageError` if a database is not a store that this version of dqa reads."""
     found = version_of(connection)
     if found is None:
         raise UsageError(
@@ -200,7 +200,7 @@ def version_of(connection: Connection) -> str | None:
 
 @contextmanager
 def connected(location: RunLocation, *, writing: bool = False) -> Iterator[Connection]:
-    """Yield a connection to a database that may be a store. Raise the errors of `open_store`."""
+    """Open a connection to a database that may be a store. Errors are those of `open_store`."""
     with translate_errors(location):
         engine = open_store(location, writing=writing)
         try:
@@ -218,7 +218,7 @@ def is_store(location: RunLocation) -> bool:
 
 @contextmanager
 def reading(location: RunLocation) -> Iterator[Connection]:
-    """Yield a connection for reading. Raise `UsageError` unless the store has this version."""
+    """Open a connection for reading. Raise `UsageError` unless this dqa can read the store."""
     with connected(location) as connection:
         require_version(connection, location)
         yield connection
@@ -234,7 +234,7 @@ _NAMES = select(RUNS.c.name).order_by(RUNS.c.id)
 
 
 def parse_record(written: str, where: RunLocation) -> RunRecord:
-    """Read the record of a run. Raise `UsageError` with its location if it is not valid."""
+    """Read the record of a run. If it is not valid, raise `UsageError` with the run's location."""
     try:
         return RunRecord(**json.loads(written))
     except UsageError as error:
@@ -305,7 +305,7 @@ class RunReader:
         return list(map(CountedDecisions._make, self._rows(counted)))
 
     def traces(self, question: str | None = None) -> Iterator[Trace]:
-        """Yield the traces in the order of the plan, or the traces of one question."""
+        """Yield the traces of all questions or of one question, in the order of the plan."""
         found = select(*key_of(RESULTS), RESULTS.c.trace).where(RESULTS.c.run_id == self._id)
         if question is not None:
             found = found.where(RESULTS.c.question == question)
@@ -328,7 +328,7 @@ class RunReader:
         return tuple(ShortcutChoices.model_validate(one) for one in written)
 
     def lost_rows(self) -> list[tuple[Usage, bytes | None]]:
-        """Return the usage of attempts without a decision, with their compressed traces."""
+        """Return the usage of each attempt without a decision, and its compressed trace."""
         found = select(*(LOST.c[name] for name in USAGE), LOST.c.trace).order_by(LOST.c.id)
         found = found.where(LOST.c.run_id == self._id)
         return [(Usage(*used), body) for *used, body in self._rows(found)]
@@ -339,8 +339,8 @@ class RunReader:
         Parameters
         ----------
         recorded
-            Whether a cassette recorded the run. A repeated decision then replays the recorded
-            replies, so its first attempt is not lost usage.
+            Whether a cassette recorded the run. If so, a repeated decision replays the replies of
+            its first attempt, so the usage of the first attempt is not lost.
         """
         only = (LOST.c.trace.is_(None),) if recorded else ()
         with reading(self.location) as connection:
@@ -391,7 +391,7 @@ def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnEleme
 
 
 def _require_folder_run(location: RunLocation, folder: Path) -> None:
-    """Raise `UsageError` unless a folder contains a run of this version."""
+    """Raise `UsageError` unless a folder contains a run that this version of dqa reads."""
     require_folder(folder, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
     if (folder / DATABASE).exists():
         return
@@ -408,7 +408,7 @@ def _old(location: RunLocation) -> UsageError:
 
 
 def _choose_name(location: RunLocation, names: Sequence[str]) -> str:
-    """Return the name of the run at a location, given the names of all runs of its store."""
+    """Return the name of the run at a location. `names` contains all runs of the store."""
     store = location.store
     if location.name in names or (location.name is None and len(names) == 1):
         return location.name or names[0]

@@ -48,8 +48,8 @@ class Alternative(Record):
     ) -> tuple[Self, ...]:
         """Return the alternatives by rank.
 
-        If there are more than ``best + worst``, return only so many best and worst alternatives,
-        and the chosen ones.
+        If there are more than ``best + worst`` alternatives, return only the first `best`, the last
+        `worst` and the chosen alternatives.
         """
         listed = outcomes.best_first()
         if len(listed) > best + worst:
@@ -72,16 +72,16 @@ class AskRecord(Record):
     total
         The number of candidates; None if they are not listed.
     alternatives
-        The candidates, with the best first if outcomes are known. If there are very many, only the
-        best, the worst and the chosen candidates; without outcomes, only the first and the chosen
-        candidates.
+        The candidates, with the best first if outcomes are known. If there are very many
+        candidates, the list contains only the best, the worst and the chosen candidates. If
+        outcomes are unknown, it contains the first and the chosen candidates instead.
     unit, goal, baseline
         The unit of outcomes, whether larger or smaller outcomes are better, and the outcome of
         doing nothing; None without outcomes.
     statement
         The statement that queried the outcomes; None if a simulator calculated them.
     problem
-        Why outcomes are missing, although the scenario has outcomes.
+        The reason why outcomes are missing although the scenario has outcomes; None if they exist.
     """
 
     model_config = ConfigDict(extra="ignore")  # records of earlier releases have further fields
@@ -100,12 +100,12 @@ class AskRecord(Record):
 
 
 class Provenance(Record):
-    """The user, the time and the reason of a decision.
+    """Who asked for a decision, when, and the reason for the decision.
 
     Attributes
     ----------
     decision
-        The id of the decision, which the audit of its statements contains, too.
+        The id of the decision. The audit of its statements contains the same id.
     time
         The time of the question: ISO 8601, UTC.
     user
@@ -146,7 +146,7 @@ class Trace(Record):
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence, ended_by
         See `dqa.core.decision.Decision`.
     warnings
-        Limitations of the decision, such as candidates that were not compared.
+        Warnings about the decision, for example that some candidates were not compared.
     asked
         The question and its candidates, for a decision of ``dqa ask``; None in a run.
     provenance

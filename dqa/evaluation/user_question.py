@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class UserQuestion(Record, use_attribute_docstrings=True):
-    """A question in the user's own words, or a scenario's question about a loaded situation.
+    """A question in the user's own words, or a question of a scenario about a loaded situation.
 
     Each field is an option of ``dqa ask`` and an argument of the tool ``ask``.
 
@@ -111,5 +111,7 @@ def _listed(statement: str, database: Database) -> Choices:
             raise  # the text is a statement, but it failed
         raise UsageError(f"{error} To name candidates, use --candidate-name for each.") from error
     if not listed.total:
-        raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")
+        raise UsageError(
+            "candidates (--candidates) lists no candidate: the first column of its result is empty."
+        )
     return listed

@@ -2,10 +2,10 @@
 
 Many questions are about the same situation (the content of a database), and every question is
 repeated in each epoch. Answers about one situation are correlated, so an interval that treats them
-as independent is too narrow. Epochs and databases are nested in questions, and questions in
-situations. Errors are therefore clustered by
-situation (Cameron & Miller, 2015, "A Practitioner's Guide to Cluster-Robust
-Inference", section IV.D; Miller, 2024, "Adding Error Bars to Evals", section 2.2).
+as independent is too narrow. The epochs and databases of a question belong to the situation of the
+question. Errors are therefore clustered by situation (Cameron & Miller, 2015, "A Practitioner's
+Guide to Cluster-Robust Inference", section IV.D; Miller, 2024, "Adding Error Bars to Evals",
+section 2.2).
 """
 
 from __future__ import annotations
@@ -158,20 +158,22 @@ def mean_of_ratios(
 
     The error is that of the Taylor linearisation, summed by cluster over all ratios, with G/(G - 1)
     and G - 1 degrees of freedom for G clusters (Cochran, 1977, "Sampling Techniques", section 6.4;
-    R's ``survey::svyratio`` for one ratio). For one ratio with counts of 1 and clusters of one size
-    it is Student's interval of the clusters' means. There is no interval if a ratio has a single
-    cluster (its variance is then unknown), or if all clusters are equal.
+    R's ``survey::svyratio`` for one ratio). For a single ratio whose counts are 1 and whose
+    clusters have equal sizes, the interval is Student's interval of the clusters' means. There is
+    no interval if all clusters are equal, or if a ratio has a single cluster, because its variance
+    is then unknown.
 
     Parameters
     ----------
     ratios
-        The cases of each ratio, with equal weights. A ratio whose counts are all 0 is left out.
+        The cases of each ratio. All ratios have the same weight in the mean. A ratio whose counts
+        are all 0 is left out.
     least, most
         The least and the largest possible mean. The interval is cut at these limits.
 
     Returns
     -------
-    None if all counts are 0.
+    The mean with its interval; None if all counts are 0.
     """
     counted = [cases for cases in ratios if fsum(count for _, count, _ in cases)]
     if not counted:
@@ -198,7 +200,7 @@ def mean_of_ratios(
 
 
 def effective_number(sizes: Iterable[int]) -> float:
-    """Return Kish's effective number of clusters for clusters of these sizes (1965)."""
+    """Return Kish's effective number of clusters (Kish, 1965) for clusters of these sizes."""
     found = tuple(sizes)
     return sum(found) ** 2 / sum(size**2 for size in found) if found else 0.0
 
@@ -254,9 +256,10 @@ def score_interval(share: float, size: float, level: float = 0.05) -> Interval:
 def share_of_questions(right: Sequence[float], questions: Sequence[Hashable]) -> Interval | None:
     """Return the 95 % interval of a share. Only answers to different questions are independent.
 
-    It is the Wilson interval for the number of questions. A question that was asked in several
-    epochs or on several databases counts once. If some questions have more answers than others, the
-    number of questions is Kish's effective number. Without answers, the result is None.
+    The interval is the Wilson interval for the number of different questions. A question that was
+    asked in several epochs or on several databases counts once. If some questions have more answers
+    than others, the number of questions is Kish's effective number. Without answers, the result is
+    None.
 
     Parameters
     ----------
@@ -273,14 +276,16 @@ def clustered_share(
 ) -> Estimate | None:
     """Return the share of right answers with a cluster-robust interval.
 
-    It is the Wilson interval of the *effective* number of answers: the number of independent
-    answers with the same variance, ``share (1 - share) / variance``, with the cluster-robust
-    variance of `Estimate.of` and Student's t. In surveys such intervals keep their coverage best
-    (Franco, Little, Louis & Slud, 2019, "Comparative Study of Confidence Intervals for Proportions
-    in Complex Sample Surveys"; Korn & Graubard, 1998). They stay within 0 and 1.
+    The interval is the Wilson interval for the *effective* number of answers, with Student's t. The
+    effective number is the number of independent answers that would have the same variance: ``share
+    (1 - share) / variance``. The variance is the cluster-robust variance of `Estimate.of`. In
+    surveys such intervals keep their coverage best (Franco, Little, Louis & Slud, 2019,
+    "Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys"; Korn &
+    Graubard, 1998). All limits are between 0 and 1.
 
     - The effective number is at most the number of answers.
-    - If all answers are right, or all are wrong, it is Kish's effective number of clusters.
+    - If all answers are right, or all are wrong, the effective number is Kish's effective number of
+    clusters.
     - If every answer is its own cluster, the interval is the plain Wilson interval.
     - A single cluster has no interval. Without answers, the result is None.
 
@@ -289,7 +294,8 @@ def clustered_share(
     right
         1 for a right answer and 0 for any other, or the probability that a question is solved. A
         probability that is estimated from several answers, such as the epochs of a question, varies
-        less than a single answer. So the effective number may exceed the number of questions.
+        less than a single answer. The effective number may therefore exceed the number of
+        questions.
     clusters
         The cluster of each answer or question.
     answers

@@ -1,4 +1,4 @@
-"""Compare contestants on the same questions: figures of each, all pairs, and an overall test."""
+"""Compare contestants on the same questions, one by one, in pairs and by an overall test."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ class Contestant:
     name
         Name of the contestant in the comparison.
     results
-        Results of the contestant, all of one decider.
+        Results of the contestant. All results belong to the same decider.
     run
         Name of the run, if several runs are compared.
     cost
         Function that returns the cost of a usage in money; None without prices.
     seconds
-        Duration of each decision by its key, if traces have been read.
+        Duration of each decision in seconds, by its key. None if traces have not been read.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Contestant:
 
     @property
     def decider(self) -> str:
-        """The decider, which may take part in several runs."""
+        """The name of the decider. Contestants of several runs may have the same decider."""
         return self.results[0].decider
 
     @cached_property
@@ -113,16 +113,17 @@ class Rate(Record):
 
 
 class Efficiency(Record):
-    """The cost of a contestant's judged decisions, without failures and abandoned attempts.
+    """The cost of a contestant's judged decisions. Failures and abandoned attempts do not count.
 
     Attributes
     ----------
     tokens
         Input and output tokens together.
     money
-        Cost in the currency of the prices; None without prices.
+        Cost in the currency of the prices; None if there are no prices.
     seconds
-        Duration from the question to the decision, including waiting; None without traces.
+        Duration from the question to the decision in seconds, including waiting. None if traces are
+        missing.
     """
 
     judged: int = Field(ge=0)
@@ -143,12 +144,12 @@ class Standing(Tally):
         Number of decisions that a server error, a spent budget or a bug ended, or whose question
         has no known answer.
     accuracy
-        Share of right answers, with the clustered interval. `low` and `high` are the interval by
-        questions.
+        Share of right answers, with the clustered interval. `low` and `high` are the limits of the
+        interval by questions.
     regret
         Mean regret in the scenario's unit; None for questions of several scenarios.
     relative_regret, rank
-        Means over the decisions with a choice.
+        The means over the decisions that chose a candidate.
     """
 
     name: str
@@ -164,24 +165,27 @@ class Standing(Tally):
 
 
 class PairComparison(Record):
-    """The comparison of two contestants on common questions. Differences are first minus second.
+    """The comparison of two contestants on common questions.
+
+    Every difference is the value of the first contestant minus the value of the second.
 
     Attributes
     ----------
     accuracy
         The difference of accuracies, in 0..1, with interval and test clustered by situation.
     by_questions
-        Numbers of questions on which each contestant was right more often, with McNemar's exact
-        test.
+        For each contestant, the number of questions on which it was right more often than the other
+        contestant, with McNemar's exact test.
     holm_by_questions, holm_by_situations
         The p-values of both tests, corrected for all pairs (Holm).
     regret, relative_regret, rank
-        Paired differences over the questions on which both chose a candidate. Smaller values are
-        better.
+        Paired differences over the questions for which both contestants chose a candidate. Smaller
+        values are better.
     tokens
         Paired difference of tokens per question.
     left_out
-        Number of common pairs of question and database without a judged decision of both.
+        Number of pairs of question and database that both contestants were asked, but that were not
+        judged for both.
     """
 
     first: str
@@ -203,8 +207,8 @@ class OverallTest(Record):
     Attributes
     ----------
     test
-        ``cochran`` if each contestant answered every question once; otherwise ``friedman``, the
-        general form. Both tests treat questions as independent.
+        ``cochran`` (Cochran's Q test) if each contestant answered every question once. Otherwise
+        ``friedman`` (Friedman's test). Both tests treat questions as independent.
     statistic, degrees_of_freedom
         The chi-squared statistic and its degrees of freedom.
     questions
@@ -228,13 +232,13 @@ class Comparison(Record):
     questions
         Number of pairs of question and database that all contestants were asked.
     only_shared
-        Number of pairs of question and database that only some contestants were asked. They are
-        left out.
+        Number of pairs of question and database that only some contestants were asked. The
+        comparison leaves them out.
     situations
         The number of situations; None if unknown.
     pairs
-        Comparisons of pairs: all pairs, pairs of the same decider in two runs, or one contestant
-        with all others.
+        The comparisons of pairs: of all pairs, of the pairs with the same decider in two runs, or
+        of one contestant with every other contestant.
     overall
         The overall test of three or more contestants.
     """
@@ -272,7 +276,7 @@ def compare_contestants(
     strict_official
         Whether only the official answer was right.
     same_decider
-        Whether to compare a decider only with itself in other runs, if it is in several runs.
+        Whether to compare, if a decider is in several runs, only its runs with each other.
     """
     first_results = [results[0] for results in contestants[0].asked.values()]
     return Comparison(
@@ -331,9 +335,10 @@ def _efficiency(contestant: Contestant, judged: Sequence[Result]) -> Efficiency:
 def every_two(
     contestants: Sequence[Contestant], against: Contestant | None, *, same_decider: bool = False
 ) -> list[tuple[Contestant, Contestant]]:
-    """Return all pairs of contestants, or the pairs of every other contestant with `against`.
+    """Return all pairs of contestants. With `against`, return only the pairs with this contestant.
 
-    With `same_decider`, return only pairs of the same decider. If there are none, return all pairs.
+    With `same_decider`, return only pairs with the same decider. If there are no such pairs, return
+    all pairs.
     """
     if against is None:
         pairs = list(combinations(contestants, 2))

@@ -1,7 +1,8 @@
 """Measures of games: payoffs, rational degree, actions, and the facts of the world.
 
 In a world of one player, the payoff is the score of the task. The success rate is a separate
-measure. If the world names kinds of tasks, both are also reported by kind.
+measure. If the world names kinds of tasks, the score and the success rate are also reported for
+each kind.
 
 A game and its mirror share a deal, so the luck of the deal cancels out. Intervals therefore treat a
 deal as one observation, and leave out incomplete deals. Contestants play the same deals against all
@@ -62,8 +63,8 @@ class GameFigures(Record):
     Attributes
     ----------
     player, opponent
-        The contestants. With the opponent None, the figures are means over all opponents with equal
-        weights. The opponent ``""`` means a world of one player.
+        The contestants. If `opponent` is None, the figures are means over all opponents, with equal
+        weights. In a world of one player, `opponent` is ``""``.
     model
         The models of both contestants.
     games, deals
@@ -92,16 +93,16 @@ class GameFigures(Record):
         The facts of the world. The figure of a true-or-false fact is the share of games in which it
         is true. The figure of a number is its mean. Games without a value are left out.
     agreed_facts
-        The facts over the games that ended in an agreement.
+        The facts, counted only over the games that ended in an agreement.
     success
         In a world of one player, the share of games that accomplished their task. Its interval is
         the Wilson interval for the number of independent games (`clustered_share`).
     tasks
         The figures by kind of task, in the order of their names.
     length
-        The player's moves per game.
+        The number of the player's moves per game.
     attempts
-        The number of attempts per game. One attempt of each game is scored.
+        The number of attempts per game. Only one attempt of each game is scored.
     """
 
     player: str
@@ -136,15 +137,15 @@ class PlayerDifference(Record):
     first, second
         The players.
     opponents
-        The number of opponents that both played; 0 in a world of one player.
+        The number of opponents that both players played against; 0 in a world of one player.
     difference
         The payoff of the first player minus the payoff of the second, paired by deal and opponent.
         Mirror games and epochs are averaged. Each deal is a cluster.
     holm
-        The p-value, corrected for all pairs of players (Holm); None if it is unknown.
+        The p-value of the difference, corrected for all pairs of players (Holm); None if unknown.
     needed
         In a world of one player, the number of deals that are needed to detect a difference of 0.05
-        with a power of 80 %; None if nothing varies.
+        with a power of 80 %. None if all differences are equal.
     """
 
     first: str
@@ -163,13 +164,14 @@ class PlayFigures(Record):
     world
         The world.
     mirrored
-        Whether every deal was played twice, the second time with swapped hidden information.
+        Whether every deal was played twice. The second time, the players' hidden information is
+        swapped.
     pairs
         Figures of every player against every opponent, in the order of the run.
     players
         Figures of every player over all opponents.
     alone
-        Whether the world has one player. Pairs then have no opponent.
+        Whether the world has one player. If so, the field `opponent` of every pair is ``""``.
     differences
         Differences of all pairs of players, on their common deals and opponents.
     """
@@ -205,8 +207,9 @@ def count_games(
     against
         The player with which every other player is compared; None compares all pairs.
     contestants
-        The original name of each player that was renamed, because it is in several runs. If players
-        have the same original name, only these players are compared with each other.
+        The original name of each player that was renamed, because it is in several runs. If several
+        players have the same original name, only players with the same original name are compared
+        with each other.
     """
     games = [(result, result.game) for result in results if result.game is not None]
     pairs = grouped(games, lambda one: (one[1].player, one[1].opponent))
@@ -232,7 +235,7 @@ def count_games(
 def _differences(
     played: Mapping[str, Sequence[_Played]], against: str | None, contestants: Mapping[str, str]
 ) -> tuple[PlayerDifference, ...]:
-    """Compare all pairs of players, or every other player with `against`."""
+    """Compare all pairs of players. With `against`, compare every other player with this player."""
     payoffs = {player: _by_deal(games) for player, games in played.items()}
     least, most = _limits(chain(*played.values()))
     bounds = None if least == -inf or most == inf else (least - most, most - least)
@@ -272,7 +275,7 @@ def _by_deal(games: Iterable[_Played]) -> dict[tuple[str, int], float]:
 
 
 def _complete(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
-    """Return the finished games of complete deals."""
+    """Return the finished games of complete deals. A mirrored deal is complete with both games."""
     ended = [one for one in found if one[0].outcome is Outcome.PLAYED]
     if not mirrored:
         return ended
@@ -288,7 +291,7 @@ def _figures(
 ) -> GameFigures:
     """Return the figures of a player.
 
-    `found` contains all games by opponent; `counted` contains only those of complete deals.
+    `found` contains all games by opponent. `counted` contains only the games of complete deals.
     """
     every, games = list(chain(*found)), list(chain(*counted))
     agreements = any(AGREEMENT in game.facts for _, game in games)
@@ -362,7 +365,7 @@ def _limits(games: Iterable[_Played]) -> tuple[float, float]:
 
 
 def _facts(counted: Sequence[Sequence[_Played]]) -> dict[str, Estimate]:
-    """Return the means of facts that are numbers, and the shares of true-or-false facts."""
+    """Return the mean of each fact that is a number, and the share of each true-or-false fact."""
     found: dict[str, Estimate] = {}
     for name in dict.fromkeys(name for _, game in chain(*counted) for name in game.facts):
         values = [game.facts.get(name) for _, game in chain(*counted)]

@@ -27,8 +27,8 @@ class SignTest(Record):
     Attributes
     ----------
     better, worse, equal
-        Numbers of questions on which the first contestant was right more often than the second,
-        less often, and equally often.
+        The numbers of questions on which the first contestant was right more often than the second
+        (`better`), less often (`worse`) and equally often (`equal`).
     p_value
         Two-sided exact p-value. With one answer per question, this is McNemar's exact test.
     """
@@ -60,7 +60,7 @@ def sign_test(differences: Sequence[float]) -> SignTest:
 
 
 class Difference(Record):
-    """The difference between two contestants on the same questions: first minus second.
+    """The first contestant's mean minus the second contestant's mean, on the same questions.
 
     Attributes
     ----------
@@ -71,10 +71,12 @@ class Difference(Record):
         measure is unbounded and all pairs have the same difference.
     p_value
         Two-sided p-value of the hypothesis of no difference, by Student's t with clustered errors.
-        It is 1 if no pair differs; otherwise it is None if the interval is None.
+        It is 1 if the values of every pair are equal. Otherwise, it is None if the interval is
+        None.
     pairs, clusters
-        Number of pairs of question and database that both answered, and number of their situations
-        (or of questions if situations are unknown).
+        Number of pairs of question and database that both contestants answered, and number of
+        situations of these questions. If situations are unknown, `clusters` is the number of
+        questions.
     degrees_of_freedom
         Degrees of freedom. Below 4, the interval and the test are rough, because there are few
         situations.
@@ -98,8 +100,8 @@ def paired_difference(
     """Return the mean of paired differences with its interval and test; None without pairs.
 
     Errors are those of `Estimate.of` (Miller, 2024, "Adding Error Bars to Evals", section 4.2). If
-    all differences are equal, this error is 0. A difference of shares then has the interval of as
-    many independent questions as there are effective clusters.
+    all differences are equal, this error is 0. The interval of a difference of shares is then the
+    interval for independent questions. Their number is the effective number of clusters.
 
     Parameters
     ----------
@@ -140,7 +142,7 @@ def count_needed(difference: Difference, size: float) -> int | None:
     """Return the number of clusters needed to detect a difference with a power of 80 %.
 
     The test is a two-sided paired t test at the 5 % level; its power follows from the noncentral t
-    distribution. The result is None if nothing varies.
+    distribution. The result is None if all differences are equal.
     """
     if not difference.standard_error:
         return None
@@ -167,7 +169,7 @@ def _interval_of_equals(value: float, count: float) -> tuple[float, float, float
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Return p-values in the same order, corrected by Holm (1979). None stays None."""
+    """Return the p-values with Holm's correction (1979), in the same order. None stays None."""
     known = sorted(
         (p_value, index) for index, p_value in enumerate(p_values) if p_value is not None
     )
@@ -190,8 +192,9 @@ def match_questions(
 ) -> tuple[list[dict[str, str]], list[str]]:
     """Give questions with the same content the same name in all runs.
 
-    Return, for each run, the new names of its questions, and a line for each name that several
-    questions have. The new name of a question is its name in the first run that has its content.
+    Return two values: for each run, the new names of its questions by their old names; and a line
+    for each name that different questions have. A question gets the name that it has in the first
+    run that contains it.
 
     Parameters
     ----------
@@ -201,7 +204,7 @@ def match_questions(
         The names of the runs.
     unknown
         For each run, the content of questions whose results do not record it (older versions).
-        Without content, questions keep their names.
+        If the content of a question is unknown, the question keeps its name.
     """
     known: dict[Content, list[str]] = {}
     contents: dict[str, Content] = {}
@@ -231,7 +234,7 @@ def match_questions(
 
 
 def renamed(result: Result, names: Mapping[str, str]) -> Result:
-    """Return a result with the common name of its question."""
+    """Return a result in which the question has its new name from `match_questions`."""
     name = names.get(result.question, result.question)
     if name == result.question:
         return result

@@ -29,7 +29,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 class Tally(Record):
-    """The numbers of judged and of right answers.
+    """The number of judged answers and the number of right answers.
 
     Attributes
     ----------
@@ -47,14 +47,14 @@ class Tally(Record):
 class Summary(Record):
     """The figures of one decider on one scenario and one database.
 
-    Decisions that ended with a server error, a spent budget or a crash are counted but not judged.
-    The same applies to questions without a known answer. Shares and means include only judged
-    decisions.
+    Decisions that ended with a server error, a spent budget or a crash are not judged, nor are
+    decisions on questions without a known answer. These decisions are only counted. Shares and
+    means include only judged decisions.
 
     Attributes
     ----------
     questions
-        Questions asked.
+        Number of questions that were asked.
     with_ties, by_label
         Number of right answers if all best candidates are right, and if only the official label is
         right. `correct` is one of these numbers.
@@ -62,32 +62,33 @@ class Summary(Record):
         95 % interval of the accuracy by questions, in 0..1; None if nothing was judged. It treats
         questions as independent, and counts a repeated question once (`share_of_questions`).
     effective_questions
-        Kish's effective number of questions; 0 in older files.
+        Kish's effective number of questions, which is smaller if questions have different numbers
+        of answers; 0 in older files.
     clustered_low, clustered_high
-        95 % interval that allows for shared situations and repeated questions (`clustered_share`);
-        None for a single situation.
+        95 % interval of the accuracy that takes shared situations and repeated questions into
+        account (`clustered_share`). None if there is a single situation.
     situations
         The number of situations of the judged questions; None if unknown.
     degrees_of_freedom
         Degrees of freedom of the clustered interval. Below 4, there are few situations and the
         interval is rough.
     unlabelled
-        Questions without a known answer.
+        Number of decisions on questions without a known answer.
     no_decision, ended_by_budget
-        Number of decisions without a choice because the budget of the decision was spent, and
-        number of all decisions that this budget ended.
+        `ended_by_budget` is the number of decisions that ended because the budget of the decision
+        was spent. `no_decision` is the number of these decisions that have no choice.
     regret, relative_regret, rank
         The means of regret, of relative regret and of the rank of the choice (1 is best), each with
         its clustered interval.
     mean_regret, mean_relative_regret
-        The mean regret in the scenario's unit, and the mean relative regret as a share. They
-        include decisions that chose a candidate; infinite values are left out. None without such
-        decisions.
+        The mean regret in the scenario's unit, and the mean relative regret as a share. Only
+        decisions that chose a candidate count, and infinite values are left out. None if no
+        decision remains.
     normalised_utility
-        Mean of the normalised utility over the judged decisions that have one (a larger outcome is
-        better, and the baseline is 0); None if there are none.
+        Mean of the normalised utility over the judged decisions. It is defined only if a larger
+        outcome is better and the baseline is 0. None if no decision has it.
     mean_tokens, mean_steps
-        Means over all judged decisions.
+        Mean number of tokens, and mean number of model replies, of the judged decisions.
     match
         The rule for comparing rows, if the answers are statements.
     official_metrics
@@ -175,7 +176,7 @@ def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, 
 
 
 def tally(results: Iterable[Result]) -> dict[str, Any]:
-    """Return the judged and right answers among results, with their interval by questions."""
+    """Return the numbers of judged and of right answers, with the interval by questions."""
     judged = [result for result in results if result.outcome.judged]
     right = [float(result.outcome is Outcome.CORRECT) for result in judged]
     low, high = share_of_questions(right, [r.question for r in judged]) or (None, None)
@@ -231,12 +232,12 @@ def _summary(results: Sequence[Result]) -> Summary:
 
 
 class MatchTotal(Tally):
-    """The number of a decider's statements that match the gold ones, over all databases.
+    """The number of a decider's statements that match the gold statements, over all databases.
 
     Attributes
     ----------
     official_metrics
-        Means by metric; see `Summary`.
+        The mean of each metric, by its name; see `Summary`.
     """
 
     decider: str
@@ -295,9 +296,9 @@ class KindMean(Record):
 
 
 def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
-    """Return the means over both kinds of database, if a decider was judged on both.
+    """Return the means over both kinds of database for each decider that was judged on both kinds.
 
-    These are the figures of PlanRAG's Table 4.
+    PlanRAG's Table 4 prints such means.
     """
     known = (summary for summary in summaries if summary.accuracy is not None)
     found = []
@@ -319,7 +320,7 @@ def _means(measured: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def _utility(result: Result) -> float | None:
-    """Return the normalised utility of a result; None if it is not defined for its outcomes."""
+    """Return the normalised utility of a result. Return None if its outcomes do not define it."""
     if result.best_value is None or result.baseline != 0.0 or result.goal != "maximise":
         return None
     return normalised_utility(result.value, result.best_value)
@@ -357,7 +358,7 @@ def pass_all(k: int, asked: int, right: int) -> float:
 
 
 class PassRate(Record):
-    """The shares of questions that any, and that all, of `k` attempts solve.
+    """The shares of questions that at least one of `k` attempts, and that all `k` attempts, solve.
 
     Attributes
     ----------
@@ -398,10 +399,10 @@ class EpochStatistics(Record):
 
 
 def count_epochs(results: Iterable[Result]) -> tuple[EpochStatistics, ...]:
-    """Return the figures of epochs by decider, scenario and database.
+    """Return the statistics of repeated questions by decider, scenario and database.
 
-    A group with one epoch is left out. Answers that were not judged are left out, too: they do not
-    count as wrong attempts.
+    A group with one epoch is left out. Answers that were not judged are left out, too, so they do
+    not count as wrong attempts.
     """
     found = []
     groups = grouped(results, lambda r: (r.decider, r.scenario, r.database))

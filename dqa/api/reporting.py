@@ -228,6 +228,8 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
     """Return the caller's questions. Without them, read the questions again.
 
+    If the questions differ from those of the run, return no questions.
+
     Questions about a user's own database are not read again, because the traces contain them.
     """
     asks_in_place = isinstance(run.spec, RunSpec) and run.spec.questions.asks_in_place

@@ -100,7 +100,10 @@ class StoredWork:
 
     @property
     def resumed(self) -> Callable[[], Usage] | None:
-        """A function that returns the usage of other processes; None if the run cannot resume."""
+        """A function that returns the tokens and calls of the run's other processes.
+
+        None if the run cannot be resumed, for example because it is not stored.
+        """
         if self.location is None or not self._may_continue(self.location):
             return None
         return lambda: Usage() if self._store is None else self._store.used_elsewhere

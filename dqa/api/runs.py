@@ -199,7 +199,7 @@ class Run:
 
     @property
     def strict_official(self) -> bool:
-        """Whether only the official answer is right, and not other, equally good answers."""
+        """Whether only the official answer counts as right, and not equally good other answers."""
         return isinstance(self.spec, RunSpec) and self.spec.strict_official
 
     @cached_property
@@ -286,7 +286,7 @@ class Run:
         return "\n".join([*shown, *figures.lines(), *self.failures()])
 
     def failures(self) -> list[str]:
-        """Return a line for each error of servers and each bug, and how to report bugs."""
+        """Return a line for each server error and each bug, and lines on how to report bugs."""
         lines = failures(self.results)
         if self.crashed:
             repeated = self.is_repeated

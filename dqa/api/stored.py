@@ -254,7 +254,7 @@ def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> Ru
 
 
 def _runs_below(top: Path) -> Iterator[RunLocation]:
-    """Yield the runs in a folder and its subfolders: runs in stores, and folders of older runs."""
+    """Yield the runs in a folder and its subfolders, including runs of older versions."""
     for path, below, files in os.walk(top):
         folder = Path(path)
         if {"run.json", "traces.jsonl"} <= {*files} and DATABASE not in files:

@@ -38,19 +38,21 @@ _EDITORS = ("VISUAL", "EDITOR")
 
 
 def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer | None:
-    """Return the reviewer at this terminal; None if there is nothing to review.
+    """Return the reviewer at this terminal. Return None if no step needs a review.
 
     Raises
     ------
     UsageError
-        There is no terminal, or --approved-by is set without --approve.
+        The command has no terminal, or --approved-by is given without --approve.
     """
     if not kinds:
         if by is not None:
             raise UsageError("--approved-by is the name of the reviewer, so it needs --approve.")
         return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("--approve needs a terminal. Or pass a reviewer in Python (dqa.ask).")
+        raise UsageError(
+            "--approve needs a terminal. Without a terminal, pass a reviewer in Python (dqa.ask)."
+        )
     return TerminalReviewer(by or user_name())
 
 
@@ -65,7 +67,7 @@ class TerminalReviewer:
     Attributes
     ----------
     steps
-        Progress display to hide during the review; None if there is none.
+        Progress display, which is hidden during the review; None if there is no display.
     was_interrupted
         Whether the person pressed Ctrl-C, which ends the decision.
     """
@@ -94,7 +96,10 @@ class TerminalReviewer:
                 return ReviewAnswer(action="end", by=self._by)
 
     def _answer(self, console: Console, review: Review) -> ReviewAnswer | None:
-        """Return the person's answer; None for an unknown word or an edit without a change."""
+        """Return the person's answer.
+
+        Return None if it is an unknown word, or an edit changes nothing.
+        """
         # Compare whole words, so that "abort" does not approve.
         match _line(console, _CHOICES).strip().lower():
             case "q" | "quit":
@@ -161,7 +166,7 @@ def _edited(console: Console, review: Review) -> str:
 def _question(
     ctx: typer.Context, rules_text: str | None, candidate_name: list[str] | None
 ) -> UserQuestion:
-    """Return the question in the options."""
+    """Return the question that the command's options describe."""
     fields = given_by(ctx, ASKED.names)
     fields["target"] = options.pairs_in("--target", fields.get("target", ()))
     if "rules" in fields:
@@ -274,7 +279,7 @@ def _print(decided: Trace, *, as_json: bool) -> None:
 
 
 def _fail(decided: Trace, record: Path | None) -> None:
-    """Print the location of the record. Without an answer, raise an error or exit with code 1."""
+    """Print the location of the record. If there is no answer, raise an error or exit with 1."""
     from dqa.api.asking import require_decided
     from dqa.core.decision import Ending
 

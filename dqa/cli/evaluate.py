@@ -96,7 +96,10 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
 
 
 def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> QuestionSource:
-    """Return the source of the questions. Options replace parts of the source in the spec."""
+    """Return the source of the questions.
+
+    Options replace parts of the source that the spec names.
+    """
     from dqa.loaders.locations import located
     from dqa.loaders.sources import OwnQuestions
 
@@ -305,7 +308,7 @@ def _arguments(
     *,
     sets: bool = False,
 ) -> dict[str, Any]:
-    """Return the arguments of a run: the recorded options, overridden by the given ones."""
+    """Return the arguments of a run: the recorded options, replaced by options of the command."""
     found = spec_fields(set_options, base, sets=sets)
     for name, recorded in (("options", record.options), ("calls", record.calls)):
         known = type(recorded).model_fields
@@ -347,7 +350,7 @@ def _progress_of(
 
 
 def _how_to_resume(out: str | None, *, games: bool) -> str:
-    """Say where the decisions of an interrupted run are, and which command resumes the run."""
+    """Return a text: where an interrupted run is stored, and which command resumes it."""
     if not out:
         return "are lost; --out DIR stores them."
     from dqa.evaluation.location import locate_run
@@ -373,7 +376,7 @@ def _finish(run: Run, *, as_json: bool, games: bool = False) -> None:
 
 
 def described(run: Evaluation, *, tables: bool = True) -> Iterator[str | Table]:
-    """Yield a run's tables, the lines below the tables, and the location of the run."""
+    """Yield what to print of a run: its tables, the lines below them, and its location."""
     yield from run.tables() if tables else ()
     yield from run.lines()
     if run.out is not None:
@@ -381,7 +384,7 @@ def described(run: Evaluation, *, tables: bool = True) -> Iterator[str | Table]:
 
 
 def _complain(run: Run) -> None:
-    """Print failures and how to resume on stderr; exit with code 1 if anything failed.
+    """Print failures, and how to resume the run, on stderr. If anything failed, exit with code 1.
 
     Raises
     ------

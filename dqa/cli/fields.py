@@ -1,6 +1,6 @@
 """Conversion between command-line options and the fields of specs and of run options.
 
-An option takes its help, type, bounds and default from its field.
+The help, type, bounds and default of an option are those of its field.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _FIELDS = RunSpec.model_fields.keys() | PlaySpec.model_fields.keys()
 
 
 class SpecFields(NamedTuple):
-    """A selection of the options of a spec. `spec_fields` converts their values.
+    """The options of a command that set fields of a spec. `spec_fields` converts their values.
 
     Attributes
     ----------
@@ -86,9 +86,9 @@ ASKED = SpecFields(tuple(UserQuestion.model_fields), UserQuestion)
 
 
 def given_by(ctx: typer.Context, names: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the values of the options that the user wrote, by parameter.
+    """Return the values of the options on the command line, by the name of the parameter.
 
-    With `names`, only these options are returned.
+    With `names`, return only the values of these parameters.
     """
     return {
         name: ctx.params[name]
@@ -144,7 +144,8 @@ def spec_fields(
         Values of the options on the command line, by name. Options that do not belong to a spec are
         ignored.
     base
-        Spec that supplies the unchanged parts of fields; None for the defaults.
+        If an option changes only a part of a field, the rest comes from this spec; None for the
+        default.
     sets
         Whether ``--set`` may also name a set of questions.
 

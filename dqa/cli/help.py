@@ -94,7 +94,7 @@ class _PlainHelp:
         return ["[OPTIONS]", *pieces, *(["COMMAND ..."] if hasattr(self, "commands") else [])]
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
-        """Return the subcommands by section, each with the first paragraph of its help."""
+        """Return the name of each subcommand and the first paragraph of its help, by section."""
         commands = getattr(self, "commands", {}).items()
         return {"Commands": [(name, (one.help or "").split("\n\n")[0]) for name, one in commands]}
 
@@ -103,7 +103,7 @@ class Command(_PlainHelp, TyperCommand):
     """A command whose help shows options in groups."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
-        """Parse a command line; remove pydantic's prefix from error messages."""
+        """Parse a command line. Messages of pydantic's errors lose their prefix."""
         if _ALL in args:
             ctx.meta[_ALL] = True
             args = ["--help"]
@@ -119,7 +119,7 @@ class Group(_PlainHelp, TyperGroup):
 
 
 def _help(parameter: Any) -> str:  # noqa: ANN401
-    """Return the help of a parameter, with its default if that is informative."""
+    """Return the help of a parameter. The default is added if it tells the user something."""
     text, default = parameter.help or "", parameter.default
     if parameter.required:
         return text if parameter.param_type_name == "argument" else f"{text} (required)"

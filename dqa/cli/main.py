@@ -88,7 +88,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 def _all_commands() -> dict[str, str]:
-    """Return the module and function of each command outside of groups."""
+    """Return ``module:function`` for each command that is in no group, by the command's name."""
     return {name: location for section in _SECTIONS.values() for name, location in section.items()}
 
 
@@ -119,7 +119,10 @@ def _group(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands of a group by name, imported on access. The top group has the name ""."""
+    """The commands of a group, by name. A command is imported when it is looked up.
+
+    The name of the group is "" for commands that are in no group.
+    """
 
     def __init__(self, group: str = "") -> None:
         self.group = group
@@ -146,7 +149,7 @@ class _LazyGroup(Group):
         self.commands = _Commands()  # type: ignore[assignment]
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
-        """Return the commands by section of the help, each with its description."""
+        """Return the name and the description of each command, by section of the help."""
         group = self.commands.group  # type: ignore[attr-defined]
         ours = {"Commands": _GROUPS[group]} if group else _SECTIONS
         found = {
@@ -198,9 +201,9 @@ def _options(version: _Version = False) -> None:
 def run() -> None:
     """Run the command line.
 
-    Expected errors, including errors of files and disks, are printed as one line on stderr. A bug
-    prints its traceback. Exit codes: 0 for success, 1 if something failed or could not be judged,
-    2 for wrong usage. `dqa.__main__` handles Ctrl-C and exits with 130.
+    An expected error, such as an error of a file, is printed as one line on stderr. For a bug, the
+    traceback is printed. The exit code is 0 for success, 1 if something failed or could not be
+    judged, and 2 for wrong usage. `dqa.__main__` handles Ctrl-C and exits with 130.
     """
     for stream in (sys.stdout, sys.stderr):
         # Without this, printing fails on a terminal without Unicode.
@@ -218,7 +221,7 @@ def run() -> None:
 
 
 def _run_app() -> None:
-    """Run the command, then flush its output while errors can still be reported."""
+    """Run the command, then flush its output, so that an error of the output is still reported."""
     try:
         code = app(standalone_mode=False)
     except TyperException as found:

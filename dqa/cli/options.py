@@ -45,7 +45,8 @@ def option(
     """Declare an option for Typer.
 
     A `spelling` with a placeholder (``--limit N``) takes a value; without one (``--json``) it is
-    a flag. Without `text`, the help comes from the docstring of the option's command or class.
+    a flag. Without `text`, the help comes from the docstring of the command or class that has the
+    option.
     """
     words = spelling.split()
     names = [word for word in words if word.startswith("-")]
@@ -73,9 +74,10 @@ def declared(
     name
         The name of the parameter. The option has the same name without the prefix ``as_``.
     annotation
-        The type, with its bounds. If it already declares an option, only missing help is added.
+        The type of the parameter, with its bounds. If it already declares an option, only missing
+        help is added.
     described
-        The help and the placeholder. If there is no placeholder, the type determines it.
+        The help and the placeholder. If it has no placeholder, the type determines the placeholder.
     group
         The group of an option that is not in `GROUP_OF`.
     """
@@ -110,10 +112,11 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
     Parameters
     ----------
     **bundles
-        Bundles by name: a `Record` class or dataclass of options, or a
+        Bundles by name. A bundle is a `Record` class or dataclass of options, or a
         `dqa.cli.fields.SpecFields`. The command receives an instance of the class as the parameter
-        of the same name. If it lacks this parameter, it reads the options from its context. An
-        option that occurs twice is added once; the command's own parameters take precedence.
+        with the bundle's name. If the command has no such parameter, it reads the options from its
+        context. If an option occurs twice, it is added once. The command's own parameters take
+        precedence.
     """
 
     def note(command: _Command) -> _Command:
@@ -124,7 +127,7 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
 
 
 def documented(command: _Command) -> _Command:
-    """Return a command for Typer, whose options are described by its docstring and bundles."""
+    """Return a command for Typer. Its docstring and its bundles describe its options."""
     bundles: dict[str, Any] = getattr(command, "bundles", {})
     options = {name: _options_of(bundle) for name, bundle in bundles.items()}
     texts = descriptions(command, "Parameters")
@@ -169,7 +172,7 @@ def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in
 
 
 def parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
-    """Return the parameter of an option."""
+    """Return the function parameter that declares an option."""
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
@@ -246,7 +249,7 @@ class StoringOptions:
     retry_failed: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `dqa.evaluate` and `dqa.play`."""
+        """Return the arguments that these options set in `dqa.evaluate` and `dqa.play`."""
         return {"out": self.out, "retry_failed": self.retry_failed}
 
 
@@ -264,7 +267,7 @@ class ResumingOptions(StoringOptions):
     resume: str | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `dqa.evaluate` and `dqa.play`."""
+        """Return the arguments that these options set in `dqa.evaluate` and `dqa.play`."""
         resumes = self.resume is not None
         out = self.resume or self.out
         return {"out": out, "retry_failed": self.retry_failed, "resume": resumes}
@@ -297,7 +300,10 @@ def pairs_in(name: str, texts: Iterable[str], example: str = "KEY=VALUE") -> dic
 
 
 def names_in(name: str, listed: str | None, *, once: bool = True) -> tuple[str, ...]:
-    """Return the names between commas; () for None. Raise `UsageError` for an empty list."""
+    """Split a text at its commas, and return the names. None gives ().
+
+    Raise `UsageError` if there is no name.
+    """
     if listed is None:
         return ()
     found = [part.strip() for part in listed.split(",") if part.strip()]

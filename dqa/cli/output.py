@@ -24,7 +24,7 @@ _DEFECTS_SHOWN = 10
 def show(value: object, parts: Iterable[str | Table], *, as_json: bool) -> None:
     """Print a result: `value` as JSON, or `parts` as lines and tables.
 
-    With JSON, `parts` is not iterated.
+    If the result is printed as JSON, `parts` is not used.
     """
     if as_json:
         echo_json(value)
@@ -37,12 +37,15 @@ def show(value: object, parts: Iterable[str | Table], *, as_json: bool) -> None:
 
 
 def echo(*lines: str, err: bool = False) -> None:
-    """Print lines; invisible characters are escaped."""
+    """Print lines. Invisible characters are escaped."""
     typer.echo("\n".join(map(visible, lines)), err=err)
 
 
 def echo_data(text: str) -> None:
-    """Write data to stdout: exactly for another program, and escaped on a terminal."""
+    """Write data to stdout.
+
+    On a terminal, invisible characters are escaped. Otherwise the data is not changed.
+    """
     if sys.stdout.isatty():
         echo(*text.splitlines())
     else:
@@ -50,7 +53,7 @@ def echo_data(text: str) -> None:
 
 
 def echo_text(text: Text) -> None:
-    """Print a text whose invisible characters are escaped; in colour on a terminal."""
+    """Print a text. On a terminal, it is in colour. Invisible characters are escaped."""
     from rich.console import Console
 
     Console(highlight=False).print(text, soft_wrap=True)
@@ -68,7 +71,7 @@ def echo_json(value: object) -> None:
 
 
 def echo_table(table: Table) -> None:
-    """Print a table with its title. Cells are wrapped to fit a terminal, but not in a pipe."""
+    """Print a table with its title. On a terminal, cells are wrapped to fit the width."""
     from rich.console import Console
 
     console = Console(highlight=False)

@@ -53,7 +53,7 @@ class Progress(Watcher):
     total
         Number of decisions of the run.
     done
-        Number of decisions that this or another process has made.
+        Number of decisions that this process or another process has made.
     """
 
     def __init__(self, *, verbose: bool = False) -> None:
@@ -72,7 +72,10 @@ class Progress(Watcher):
             self._bar.stop()
 
     def _start(self, what: str, total: int, done: int = 0, detail: str = "") -> None:
-        """Show a new bar. `detail` is a Rich template of the fields ``correct`` and ``failed``."""
+        """Show a new progress bar.
+
+        `detail` is a template of Rich, which may contain the fields ``correct`` and ``failed``.
+        """
         from rich import progress
         from rich.console import Console
 
@@ -153,12 +156,15 @@ class Progress(Watcher):
         self._update(completed=self.done)
 
     def faulted(self, fault: events.FaultEvent) -> None:
-        """Print the first failure of each kind. The traces contain all failures."""
+        """Print a failed model call if it is the first of its kind.
+
+        The traces contain all failures.
+        """
         if fault.fault not in _REPAIRED:
             self._warn_once(fault.fault, step_line(fault) or "")
 
     def warned(self, warning: events.WarningEvent) -> None:
-        """Print the first warning of each kind. The traces contain all warnings."""
+        """Print a warning if it is the first of its kind. The traces contain all warnings."""
         self._warn_once(warning.about, warning.text)
 
     def _warn_once(self, kind: str, text: str) -> None:

@@ -53,7 +53,8 @@ class QuestionOptions:
         Raises
         ------
         UsageError
-            There is not exactly one source, or ``--set`` changes a decider.
+            There is no source, there are several sources, or ``--set`` changes a setting of a
+            decider.
         """
         from dqa.loaders import sources
 
@@ -89,7 +90,7 @@ class QuestionOptions:
 
 @dataclass(frozen=True, slots=True)
 class AnyQuestionOptions(QuestionOptions):
-    """The sources of `QuestionOptions`, or the user's own questions about the user's databases.
+    """The sources of `QuestionOptions`, and in addition the user's own questions.
 
     Attributes
     ----------
@@ -153,7 +154,7 @@ class ReadOptions:
     def read(self, questions: QuestionOptions, key: str | None = None) -> QuestionSet:
         """Read the questions of a source, and report defects in the data.
 
-        With the `key` of a question (``scenario/id``), read only its scenario.
+        With the `key` of a question (``scenario/id``), read only the scenario of this question.
         """
         named = options.names_in("--scenarios", self.scenarios) or None
         if named is None and key is not None and "/" in key:
@@ -164,7 +165,7 @@ class ReadOptions:
 
 
 def set_in(names: Iterable[str] | None, others: int = 0) -> str | None:
-    """Return the named set of questions in ``--set``; None if all values are settings.
+    """Return the named set of questions that ``--set`` names; None if it only changes settings.
 
     Raises
     ------

@@ -56,11 +56,11 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     name
         The name of the set; by default the name of the file.
     scenario
-        The scenario, by name or folder, of questions that do not name a scenario.
+        The name or folder of the scenario for questions that do not name a scenario.
     scenarios, limit
         The scenarios to read, and the maximum number of questions per scenario.
     policy, audit
-        The policy and the audit of the databases.
+        The policy that defines the data that may be read, and the audit that records statements.
 
     Raises
     ------
@@ -85,14 +85,14 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
 
 
 class _Position(NamedTuple):
-    """The position of a question: its line in a file, or its number in a list."""
+    """The position of a question. It is the line in a file, or the number in a list."""
 
     number: int
     file: Path | None
 
     @contextmanager
     def field(self, name: str = "") -> Iterator[None]:
-        """Add the position and a field to errors that are raised in the context."""
+        """Add the position and the name of a field to errors that are raised in the block."""
         try:
             yield
         except (DataError, QueryError, UsageError) as error:
@@ -103,7 +103,7 @@ class _Position(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A question of the file or list, before its scenario and database are known."""
+    """A question as the file or list contains it. Its scenario and database are not known yet."""
 
     written: OwnQuestion
     at: _Position
@@ -128,7 +128,8 @@ def _read_file(file: Path) -> list[tuple[int, Any]]:
     Raises
     ------
     ParseError
-        The file of answers lacks a question, has an unknown question, or answers a question twice.
+        The file of answers has no answer to a question, an answer to an unknown question, or two
+        answers to the same question.
     """
     written = list(json_lines(file))
     other = file.with_suffix(f".answers{file.suffix}")
@@ -166,7 +167,7 @@ class _Reading:
     Attributes
     ----------
     name
-        The name of the set. It is also the scenario of questions that do not name one.
+        The name of the set. It is also the scenario of questions that do not name a scenario.
     locations
         Locations of databases by name.
     """
@@ -206,7 +207,10 @@ class _Reading:
         return replace(QuestionSet.of(self.name, found, self.situations), locations=used_locations)
 
     def _scenario_of(self, line: _Line) -> str:
-        """Return the scenario of a question; by default the name of the set."""
+        """Return the scenario of a question.
+
+        If it names no scenario, return the name of the set.
+        """
         named, file = line.written.scenario, line.at.file
         known = plugins.names("scenario")
         if named is None:
@@ -246,7 +250,7 @@ class _Reading:
             return LabelledQuestion(question, self._with_outcomes(question, truth))
 
     def _question(self, line: _Line, scenario: str, database: str) -> Question:
-        """Return the question of a line, with its candidates."""
+        """Return the question of a line, together with its candidates."""
         written, listed = line.written, line.written.candidates
         if written.scenario is None:
             with line.at.field("rules"):
@@ -287,7 +291,7 @@ class _Reading:
     def _with_outcomes(self, question: Question, truth: Truth) -> Truth:
         """Return the truth with the outcomes that the scenario's statement returns.
 
-        For a simulator in Python, the database is read once per scenario.
+        If the scenario has a simulator in Python, the whole database is read, once per scenario.
         """
         scenario, name = question.scenario, question.situation
         if scenario not in plugins.names("simulator"):
@@ -311,7 +315,10 @@ class _Reading:
     def _candidates(
         self, listed: tuple[Candidate, ...] | str, database: str
     ) -> tuple[Candidate, ...]:
-        """Return the candidates. A statement that lists them runs once, through the guard."""
+        """Return the candidates.
+
+        If a statement lists them, it runs once, and the guard checks it.
+        """
         if not isinstance(listed, str):
             return tuple(dict.fromkeys(listed))
         called = f"The statement in 'candidates', run on '{database}' (write names as a list),"
@@ -328,7 +335,7 @@ def _rules_of(line: _Line) -> str:
         return rules
     if line.at.file is None:
         raise UsageError(
-            "a list of questions has no folder to read a file from: pass the rules as text"
+            "the questions are a list without a folder, so no file can be read: pass the rules as text"
         )
     home = line.at.file.parent
     return read_text(home / rules.file, home=home)

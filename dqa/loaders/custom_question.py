@@ -14,7 +14,7 @@ from dqa.scenarios.parameters import LIST_SEPARATOR
 
 
 def _listed(value: object) -> object:
-    """Return one value, or a list of values, as a tuple."""
+    """Return a value as a tuple. A list of values becomes a tuple of these values."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
@@ -46,7 +46,7 @@ def _text(value: object) -> object:
 
 
 def _read(convert: Callable[[object], object], written: object) -> BeforeValidator:
-    """Return a validator that converts a field, with the type that a file may contain."""
+    """Return a validator that converts a field. It also declares which type a file may contain."""
     return BeforeValidator(convert, json_schema_input_type=written)
 
 
@@ -79,7 +79,7 @@ ANSWERS: Final = frozenset({"answer", "outcomes", "forbidden", "heuristics"})
 
 
 class OwnQuestion(Record):
-    """A line of a user's own question file. Most fields are optional.
+    """A question of a user's own file: one line of the file. Most fields are optional.
 
     Raises
     ------
@@ -157,7 +157,7 @@ class OwnQuestion(Record):
 
     @classmethod
     def checked(cls, value: object) -> Self:
-        """Return an object as a question. Raise `DataError` for a wrong field, with the fix."""
+        """Convert an object to a question. If a field is wrong, raise `DataError` with the fix."""
         if not isinstance(value, dict):
             raise DataError(
                 "a question is an object of fields, such as "

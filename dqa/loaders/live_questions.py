@@ -52,7 +52,8 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     UsageError
         The target or the database does not match the scenario.
     DataError
-        The types in the database differ from the scenario's, or the database lists too many values.
+        Types in the database differ from the types in the scenario, or the database lists too many
+        values.
     InfrastructureError
         The database failed.
     """
@@ -84,7 +85,7 @@ def require_confirmed(scenario: Scenario) -> None:
 
 
 def unconfirmed(scenario: Scenario) -> str:
-    """Return the things that a user must check before a proposed scenario can be used."""
+    """Return what a user must check before a proposed scenario can be used."""
     return (
         f"The goal ({scenario.goal} the {scenario.unit}), the candidates and the outcomes are "
         "guesses of 'dqa init'. Check them, then write confirmed = true"
@@ -118,7 +119,7 @@ class LiveScenario:
         return self._scenario.candidates_by(self.listed, target)
 
     def listed(self, listing: Listing, target: Mapping[str, str]) -> Sequence[Cell]:
-        """Return the values of a listing; values of a column are sorted."""
+        """Return the values of a listing. If they come from a column, they are sorted."""
         statement = self.statement(listing, target)
         if listing.table is not None:
             if statement is None:
@@ -139,11 +140,11 @@ class LiveScenario:
         equal: str | None = None,
         most: int | None = None,
     ) -> str | None:
-        """Return the statement of a listing.
+        """Return the statement that lists the values of a listing.
 
         The result is None if no row can match, or if the scenario has no statement in the
-        database's language. If a column lists the values, `equal` selects one value, and `most`
-        limits their number.
+        database's language. If the values come from a column, `equal` selects only this value, and
+        `most` limits the number of values.
         """
         if listing.table is None:
             return self._scenario.statement(listing, self._database.kind, target)
@@ -178,7 +179,7 @@ class LiveScenario:
         most
             The maximum number of values.
         equal
-            The only wanted value; None for all.
+            A value. Only this value is returned if it is possible. None returns all values.
         """
         parameter = self._scenario.parameters[key]
         listing: Listing = parameter.follows or parameter
@@ -198,7 +199,10 @@ class LiveScenario:
         return tuple(dict.fromkeys(typed_text(cell, kind) for cell in found))
 
     def _named(self, key: str, text: str, target: Mapping[str, str]) -> str:
-        """Return the value that a text names; raise `UnknownNameError` for an unknown text."""
+        """Return the value that a text names.
+
+        Raise `UnknownNameError` if no value has this name.
+        """
         found = self.values(key, target, 1, equal=text)
         if found:
             return found[0]
@@ -207,7 +211,7 @@ class LiveScenario:
         raise UnknownNameError(where, text, known, more=len(known) > _KNOWN)
 
     def whole_target(self, values: Mapping[str, str]) -> dict[str, str]:
-        """Add each missing parameter that has only one possible value; return the target."""
+        """Return the target. Each missing parameter that has only one possible value is added."""
         scenario = self._scenario
         target = {key: value for key, value in values.items() if value}
         named = dict(target)

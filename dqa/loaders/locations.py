@@ -26,7 +26,7 @@ def configured() -> dict[str, str]:
 
 
 def variable_of(name: str) -> str:
-    """Return the environment variable with the URL of a backend or a named database."""
+    """Return the name of the environment variable for the URL of a backend or a named database."""
     return f"DQA_{re.sub(r'[^A-Za-z0-9]', '_', name).upper()}_URL"
 
 
@@ -95,7 +95,7 @@ def located(
 
 
 def split_name(text: str) -> tuple[str | None, str]:
-    """Split ``NAME=URL`` into the name and the location. The name is None without ``NAME=``."""
+    """Split ``NAME=URL`` into the name and the location. Without ``NAME=``, the name is None."""
     found = None if Path(text).exists() else _NAMED.fullmatch(text)
     return (None, text) if found is None else (found[1], found[2])
 

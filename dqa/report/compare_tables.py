@@ -61,7 +61,10 @@ def _accuracy(one: Standing) -> str:
 
 
 def _pair(*, shared: bool) -> dict[str, Callable[[PairComparison], str]]:
-    """Return the columns of pairs; `shared` says whether questions share situations."""
+    """Return the columns of the table of pairs.
+
+    `shared` is set if several questions are about the same situation.
+    """
     columns: dict[str, Callable[[PairComparison], str]] = {
         "Accuracy": lambda pair: _points(pair.accuracy),
         "Better\non": lambda pair: str(pair.by_questions.better),

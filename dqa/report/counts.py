@@ -18,7 +18,7 @@ class RunCounts(Record):
     planned
         Number of decisions to make; None if an older version did not record it.
     judged, correct
-        Number of judged decisions, and number of right decisions.
+        Number of judged decisions, and number of these decisions that are right.
     failed
         Number of decisions that ended with a server error, a spent budget or a bug. Resuming the
         run repeats them.
@@ -38,12 +38,12 @@ class RunCounts(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def complete(self) -> bool | None:
-        """Whether all decisions were made; None if their number is unknown."""
+        """Whether all decisions were made; None if the number of planned decisions is unknown."""
         return False if self.failed else None if self.planned is None else self.missing == 0
 
     @property
     def missing(self) -> int | None:
-        """Number of decisions that have not been made; None if unknown."""
+        """Number of decisions that have not been made; None if the planned number is unknown."""
         done = self.judged + self.failed + self.unlabelled + self.played
         return None if self.planned is None else self.planned - done
 

@@ -41,7 +41,7 @@ def render_decision(trace: Trace) -> str:
 
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
-    """Yield the titles and values of the page's facts."""
+    """Yield the title and the value of each fact in the list of facts, such as the database."""
     if trace.provenance is not None:
         for name, title in _PROVENANCE.items():
             yield title, str(getattr(trace.provenance, name))

@@ -1,7 +1,8 @@
 """Export of a run as JSON lines, CSV or Parquet, with one row for each decision.
 
-CSV and Parquet always have the columns of `ExportedDecision` in the same order. A column with both
-texts and numbers, such as the choice, contains texts; JSON lines preserve the types.
+CSV and Parquet always have the columns of `ExportedDecision` in the same order. If a column has
+both texts and numbers, such as the choice, all its values become texts. JSON lines preserve the
+types.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class ExportedDecision(Result):
-    """A decision as a row: its result, and the further data that the tables of a run use.
+    """A decision as a row of the export: its result and further data.
 
     Attributes
     ----------
@@ -46,9 +47,9 @@ class ExportedDecision(Result):
     cost
         Cost of the tokens; None if the run has no prices.
     candidates
-        Number of candidates; None if the question lists none or they were not counted.
+        Number of candidates. None if the question lists no candidates, or if they were not counted.
     shortcuts
-        Answers of the scenario's heuristics, by the names of the heuristics.
+        Answers of the scenario's heuristics to the same question, by the names of the heuristics.
     """
 
     judged: bool
@@ -65,7 +66,7 @@ class ExportedDecision(Result):
         prices: Prices | None,
         chosen: ShortcutChoices | None,
     ) -> Self:
-        """Combine the data of one decision."""
+        """Return the row of a decision, given its result and its further data."""
         return cls(
             **dict(result),
             judged=result.outcome.judged,
@@ -90,7 +91,7 @@ def encode_rows(
         objects are JSON.
     for_spreadsheets
         Whether to put an apostrophe before texts in a CSV that a spreadsheet would run as a
-        formula. These texts are then not exact.
+        formula. The exported texts then differ from the original texts.
     """
     if as_format == "jsonl":
         return b"".join(json_bytes(row) + b"\n" for row in rows)

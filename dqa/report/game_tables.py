@@ -77,7 +77,7 @@ _SCORES: Mapping[str, Callable[[GameFigures], str]] = {
 
 
 def _tasks(found: PlayFigures) -> Table:
-    """Return the success of each player (rows) for each kind of task (columns) and for all."""
+    """Return a table of success rates: a row for each player, a column for each kind of task."""
     tasks = {name: task for one in found.players for name, task in one.tasks.items()}
     cells: dict[tuple[str, str], str] = {}
     for one in found.players if tasks else ():
@@ -88,7 +88,7 @@ def _tasks(found: PlayFigures) -> Table:
 
 
 def _grid(found: PlayFigures, title: str, cell: Callable[[GameFigures], str]) -> Table:
-    """Return a table with a row for each player, a column for each opponent, and their mean."""
+    """Return a table with a row for each player, a column for each opponent, and a mean column."""
     cells = {(one.player, one.opponent): cell(one) for one in found.pairs}
     titles = {opponent: opponent or "" for _, opponent in cells}
     if len(titles) > 1:
@@ -98,7 +98,7 @@ def _grid(found: PlayFigures, title: str, cell: Callable[[GameFigures], str]) ->
 
 
 def _facts(found: PlayFigures) -> Table:
-    """Return the figures that the world defines, with a row for each pair.
+    """Return a table of the figures that the world defines, with a row for each pair of players.
 
     The last columns are about the games that ended with an agreement.
     """

@@ -1,6 +1,7 @@
 """Commands that messages suggest to the user.
 
-They begin with the command that the user started (`own_command`), so that they can be pasted.
+They begin with the command by which the user started dqa (`own_command`), so that the user can
+paste them into the terminal.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dqa.models.registry import is_scripted
 def trace_command(location: RunLocation, key: DecisionKey, *, repeated: bool = False) -> str:
     """Return the command that shows one decision.
 
-    `repeated` says whether the run has several epochs.
+    `repeated` says whether the run has several epochs. The command then names the epoch.
     """
     named = ["--decider", key.decider, "--database", key.database]
     named += [] if key.epoch == 1 and not repeated else ["--epoch", str(key.epoch)]

@@ -47,9 +47,10 @@ def write_logs(
     run
         A stored run.
     rows
-        Its decisions.
+        The decisions of the run.
     questions
-        Its questions by key. If a question is missing, a log contains the model's prompt.
+        The questions of the run by key. If a question is missing, the log contains the prompt of
+        the model instead.
     """
     traces = {trace.key: trace for trace in run.each_trace()}
     began = (run.record and run.record.began) or _LONG_AGO
@@ -173,7 +174,7 @@ def _scores(row: ExportedDecision) -> Json:
 
 
 def _usage(rows: Sequence[ExportedDecision]) -> Json:
-    """Return the usage of the model by its name; empty without a model."""
+    """Return the usage of the model, by the model's name; empty if no model was called."""
     if rows[0].model == NO_MODEL:
         return {}
     used = sum((row.usage for row in rows), Usage())
@@ -192,7 +193,7 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
 def _conversation(
     trace: Iterable[events.Event], model: str
 ) -> tuple[list[Json], list[Json], str | None]:
-    """Return the first prompt, all messages, and the traceback of a bug that ended the decision."""
+    """Return the first prompt, all messages, and the traceback of a bug; None without a bug."""
     prompt: list[Json] = []
     messages: list[Json] = []
     waiting: list[Json] = []  # the calls of the last reply that have no result yet
@@ -237,7 +238,7 @@ def _message(role: str, text: str) -> Json:
 
 
 def _assistant_message(text: str, model: str, reasoning: str = "") -> Json:
-    """Return a reply as a message; the model's reasoning precedes the text."""
+    """Return a reply as a message. The model's reasoning comes before the text."""
     message = _message("assistant", text) | {"source": "generate", "model": model}
     if reasoning:
         thought = {"type": "reasoning", "reasoning": str(redacted(reasoning))}

@@ -25,7 +25,7 @@ _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 
 
 def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
-    """Render a template of `package`; text is escaped, and invisible characters are spelt out."""
+    """Render a template of `package`. Text is escaped, and invisible characters are spelt out."""
     return _environment(package).get_template(template).render(values)
 
 
@@ -35,7 +35,7 @@ def drawn_page(
     blocks: Mapping[str, Any],
     **values: Any,  # noqa: ANN401  (any values)
 ) -> str:
-    """Return a page that scripts draw in the browser.
+    """Return a page whose content is drawn by scripts in the browser.
 
     Parameters
     ----------
@@ -77,7 +77,10 @@ def page_json(value: Any) -> str:  # noqa: ANN401  (any JSON value)
 
 
 def percent(probability: float) -> str:
-    """Return a probability in whole percent. It is an estimate, so it is never 0 % or 100 %."""
+    """Return an estimated probability in whole percent.
+
+    It is never 0 % or 100 %, because an estimate is not certain.
+    """
     if probability < 0.01:
         return "under 1 %"
     if probability > 0.99:

@@ -25,13 +25,15 @@ class Passage:
     title
         Title.
     step
-        Number of the model's reply, from 1; None for a passage that belongs to no reply.
+        Number of the model's reply to which the passage belongs, from 1; None if it belongs to no
+        reply.
     tone
         Whether the passage reports a success, a failure or a warning.
     detail
-        Whether the passage is shown only in the full view.
+        Whether the passage is a detail, which only the full view shows.
     statement, translated
-        Statement or request, and the statement that ran if it differs.
+        `statement` is the statement or request of the decider. If a different statement ran,
+        `translated` is that statement.
     status
         Result of a call, in a few words.
     text
@@ -39,7 +41,7 @@ class Passage:
     items
         Steps of a plan.
     columns, rows
-        Result of a call, if it is a table.
+        The columns and rows of the result of a call, if the result is a table.
     notes
         Notes in small print.
     """

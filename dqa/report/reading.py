@@ -87,7 +87,7 @@ def _spent(trace: Trace) -> Passage:
 
 
 def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
-    """Yield the passages of events. Some events refer to earlier ones."""
+    """Yield the passages of events. Some passages also depend on earlier events."""
     task: list[tuple[str, str]] = []
     plans: list[Sequence[PlanStep]] = []
     for event in trace:
@@ -127,7 +127,7 @@ def _reply(event: events.ReplyEvent) -> Iterator[Passage]:
 
 
 def _passages(event: Event) -> Iterator[Passage]:
-    """Convert an event into passages that do not depend on other events."""
+    """Convert an event into passages, without regard to other events."""
     step = event.step
     match event:
         case events.StepEvent():
@@ -230,8 +230,8 @@ _WARNED = re.compile(r"^\(\d+ rows?; (.+)\)\s*\Z", re.MULTILINE)
 def decision_lines(trace: Trace | Decision) -> Iterator[str]:
     """Describe a decision in a few lines: answer, plans and evidence.
 
-    The lines of a trace also contain reviews, the model and the cost. They do not contain failures
-    unrelated to the question, because callers raise an error for these.
+    If the decision is a trace, the lines also contain reviews, the model and the cost. A failure
+    that is unrelated to the question is left out, because callers raise an error for it.
     """
     if trace.choice is not None:
         yield f"Choice: {trace.choice}"
@@ -271,7 +271,7 @@ def _sections(text: str) -> list[tuple[str, str]]:
 
 
 def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple[Change, str]]:
-    """Yield the new steps, and each dropped step at its old position."""
+    """Yield the steps of a new plan with their changes, and dropped steps at their old position."""
     matched = SequenceMatcher(None, [step.bare for step in old], [step.bare for step in new])
     for tag, old_from, old_to, new_from, new_to in matched.get_opcodes():
         if tag != "equal":
@@ -281,7 +281,7 @@ def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple
 
 
 def _request(arguments: object) -> str:
-    """Return the input of a tool as text. A JSON object with one argument becomes its value."""
+    """Return the input of a tool as text. If it has only one argument, the text is its value."""
     if isinstance(arguments, str) and arguments.startswith("{"):
         try:
             (arguments,) = json.loads(arguments).values()
@@ -291,7 +291,10 @@ def _request(arguments: object) -> str:
 
 
 def _table(observation: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a text of `Rows.to_text`, header first; empty for any other text."""
+    """Return the rows of a table from a text that `Rows.to_text` wrote, with the header first.
+
+    For any other text, return no rows.
+    """
     lines = observation.split("\n")
     rows = list(takewhile(lambda line: line.startswith("["), lines))
     if not all(line.startswith("(") for line in lines[len(rows) :][:1]):

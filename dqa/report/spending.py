@@ -23,9 +23,9 @@ class Spending(Record):
     Attributes
     ----------
     cost
-        The cost; None without prices, or if a server reported no tokens.
+        The cost. None if there are no prices, or if a server reported no tokens.
     unknown
-        Whether there are prices, but a server reported no tokens.
+        Whether the cost is unknown because a server reported no tokens, although there are prices.
     """
 
     input_tokens: int
@@ -59,14 +59,14 @@ def spending(
     prices: Prices | None = None,
     more: Usage = Usage(),  # noqa: B008  (frozen)
 ) -> Spending:
-    """Return the spending for results, plus further usage (`more`) without a result."""
+    """Return the spending for results. `more` is further usage that belongs to no result."""
     used = sum((result.usage for result in results), more)
     reported = all(reports_tokens(result.usage) for result in results)
     return Spending.of(used, None if prices is None else prices.cost(used), reported=reported)
 
 
 def reports_tokens(used: Usage) -> bool:
-    """Return whether the server reported the tokens of all calls."""
+    """Return whether the servers reported the numbers of tokens of all calls."""
     return not used.uncounted and bool(used.input_tokens or used.output_tokens or not used.calls)
 
 
@@ -85,7 +85,10 @@ def usage_text(used: Usage) -> str:
 
 
 def model_line(model: str) -> str:
-    """Return the line that names the model, and says whether it is a scripted program."""
+    """Return a line with the name of the model.
+
+    It says if a scripted program replaces the model.
+    """
     if model == NO_MODEL:
         return "Model: none (this decider uses no model)."
     parts = model.split(" + ")

@@ -34,11 +34,12 @@ class Table:
     title
         Line above the table.
     names, figures
-        Titles of the columns: left-aligned columns that identify a row, then columns of figures.
+        Titles of the columns. `names` are left-aligned columns that identify a row. `figures` are
+        the columns of figures that follow.
     rows
         Rows with a cell for each column.
     lines_after
-        Numbers of the rows, from 1, with a line below.
+        Numbers of the rows, from 1, below which a line is drawn.
     """
 
     title: str
@@ -56,14 +57,15 @@ class Table:
         columns: Mapping[_Column, str],
         lines_after: Collection[int] = (),
     ) -> Self:
-        """Return a table from cells by row and column.
+        """Return a table, given its cells by row and column.
 
         Parameters
         ----------
         title, name
             Title of the table, and title of its first column.
         cells
-            Cells by the name of the row and the key of the column. A missing cell becomes a dash.
+            The cells, by the name of their row and the key of their column. A missing cell becomes
+            a dash.
         columns
             Titles of the columns of figures, by key.
         lines_after
@@ -119,7 +121,8 @@ def share_text(
 ) -> str:
     """Return a share in percent with its interval: ``66.7 (2/3)``, below it ``[20.8, 93.9]``.
 
-    Without an interval, the result is a dash. `between` is the text before the interval.
+    If there is no interval, the result is a dash. `between` is the text between the share and the
+    interval.
     """
     if low is None or high is None:
         return NONE
@@ -155,7 +158,8 @@ def estimate_text(
     digits
         Format of the number.
     counts, between
-        Text after the number, and text before the interval.
+        `counts` is the text after the number. `between` is the text between the number and the
+        interval.
     """
     if found is None or found.value is None:
         return NONE
@@ -169,7 +173,7 @@ def estimate_text(
 
 
 def in_percent(found: Estimate | Difference | None) -> str:
-    """Return a share in percent with its interval below."""
+    """Return a share in percent, with its interval on the next line."""
     return estimate_text(found, 100.0, ".1f")
 
 

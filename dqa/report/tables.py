@@ -67,14 +67,15 @@ def accuracy_tables(
     chance: Sequence[Chance] = (),
     totals: Sequence[MatchTotal] = (),
 ) -> list[Table]:
-    """Return the accuracies, and their means if a run has both kinds of databases.
+    """Return a table of accuracies. If a run has both kinds of databases, add a table of means.
 
     Parameters
     ----------
     summaries
         The summaries of a run.
     shortcuts, chance
-        Accuracies of heuristics and of chance on the same questions: the last rows of each table.
+        Accuracies of heuristics and of random answers on the same questions. They are the last rows
+        of each table.
     totals
         The totals of deciders whose answers are statements.
     """
@@ -103,7 +104,7 @@ def accuracy_tables(
 
 
 def _last_decider_row(found: Iterable[Summary | KindMean]) -> set[int]:
-    """Return the number of the last row with a decider."""
+    """Return the number of the last row that belongs to a decider, not to a heuristic."""
     return {len({one.decider for one in found})}
 
 
@@ -117,7 +118,7 @@ def _are_statements(summaries: Sequence[Summary]) -> bool:
 
 
 def _match_table(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> Table:
-    """Return the table of matching results, with a row for each database and one for all."""
+    """Return the table of matching results, with a row for each database and a row for all."""
     cells = {(s.scenario, s.decider): _matched(s) for s in summaries}
     databases = len({summary.scenario for summary in summaries})
     cells |= {(ALL, total.decider): _matched(total) for total in totals}
@@ -130,7 +131,7 @@ def _matched(found: Summary | Tally) -> str:
 
 
 def epoch_tables(found: Sequence[EpochStatistics]) -> list[Table]:
-    """Return the statistics of repeated questions, if there are any.
+    """Return the table of repeated questions. Return no table if no question was repeated.
 
     The table has a row for each decider and a column for each scenario and database. Cells contain
     pass@1, pass@k and pass^k.
@@ -165,7 +166,10 @@ def scoring_lines(
     *,
     strict_official: bool,
 ) -> list[str]:
-    """Explain the rule of scoring, list figures under the other rule, and name the best shortcuts.
+    """Return lines about the rule of scoring.
+
+    The lines explain the rule, list the accuracies under the other rule, and name the best
+    heuristics.
 
     Parameters
     ----------
@@ -212,7 +216,7 @@ def _match_lines(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> 
 
 
 def interval_lines(summaries: Sequence[Summary]) -> list[str]:
-    """Explain the clusters that the intervals of a table take into account, if any."""
+    """Return lines that explain which clusters the intervals of a table take into account."""
     lines = []
     if clustered := [summary for summary in summaries if summary.is_clustered]:
         situations = {s.scenario: s.situations for s in clustered if s.situations is not None}
@@ -238,7 +242,7 @@ _SOLID = 4.0
 
 
 def notes(summaries: Sequence[Summary]) -> list[str]:
-    """Return a line for each figure that is not in the table.
+    """Return a line for each figure that the tables do not contain.
 
     These figures are the numbers of the less frequent outcomes, and the normalised utility (the
     share of the best outcome that was reached).
@@ -275,8 +279,8 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return a line for each heuristic, with its accuracy.
 
-    Only the official answer counts as right. The accuracy with all best candidates follows if it
-    differs.
+    A line shows the accuracy if only the official answer counts as right. If the accuracy with all
+    best candidates differs, it follows.
     """
     lines = [f"{_NO_RULES} {_LABEL}."] if shortcuts else []
     for found in shortcuts:
@@ -290,7 +294,7 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
 
 
 def failures(results: Iterable[Result], most: int = 5) -> list[str]:
-    """Return a line for each error of servers and each bug, the most frequent first."""
+    """Return a line for each server error and each bug. The most frequent is first."""
     failed = (result for result in results if result.outcome in _FAILED)
     kinds = grouped(failed, lambda one: (_FAILED[one.outcome], one.decider, one.error))
     lines = []
@@ -330,9 +334,10 @@ class Evaluation(Record):
     Attributes
     ----------
     model
-        The chat model that was named.
+        The chat model that the user named.
     models
-        The models that answered for each decider, joined by ' + ', or 'none' without a model.
+        For each decider, the names of the models that answered, joined by ' + '. It is 'none' if no
+        model answered.
     scripted
         Whether a scripted program replaced the language model.
     means

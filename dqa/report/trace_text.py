@@ -36,7 +36,7 @@ def passages_to_text(passages: Sequence[Passage], *, full: bool = False) -> Text
     passages
         The result of `dqa.report.reading.read`.
     full
-        Whether to show complete texts, and the prompt before the task.
+        Whether to show complete texts, and the part of the prompt that precedes the task.
     """
     writer = _Writer(full)
     shown = (passage for passage in passages if full or not passage.detail)
@@ -81,7 +81,7 @@ class _Writer:
         return [*lines, *(Text(self._short(note), "dim") for note in passage.notes)]
 
     def _steps(self, passage: Passage) -> Iterator[Text]:
-        """Yield the numbered steps of a plan. A later plan marks new and removed steps."""
+        """Yield the numbered steps of a plan. In later plans, new and removed steps are marked."""
         number = 0
         for change, text in passage.items:
             mark, colour = _CHANGES[change]

@@ -18,7 +18,7 @@ _ENDED = {
 
 
 def verdict(trace: Trace, result: Result | None, unit: str) -> Passage:
-    """Describe whether a decision was right, the best decision, and the outcomes of both."""
+    """Describe whether a decision was right, and compare it with the best decision."""
     judged = result is not None and result.outcome.judged
     lines = [_judgement(result) if result is not None and judged else _unjudged(trace, result)]
     if result is not None and result.match is not None:
@@ -77,7 +77,7 @@ _NO_CHOICE = {
 
 
 def _best(result: Result, unit: str) -> Iterator[str]:
-    """Describe the best decision, its gain, and the official answer."""
+    """Return lines with the best decision, its gain, and the official answer."""
     ties, best, official = result.ties, result.best_value, result.official
     if not ties:
         return

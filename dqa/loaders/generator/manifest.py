@@ -37,7 +37,7 @@ GENERATOR_VERSION = 2
 
 
 class Counts(Record):
-    """The numbers of questions, databases and rows of one scenario in a set."""
+    """For one scenario of a set, the numbers of its questions, databases and rows."""
 
     questions: int = Field(ge=1)
     databases: int = Field(ge=1)
@@ -54,7 +54,7 @@ class Manifest(Record):
     label_rules
         The rule sets under which every answer is right.
     counts
-        Counts by scenario.
+        The numbers of questions, databases and rows, by scenario.
     files
         The SHA-256 of each file, by its path within the folder.
     """
@@ -235,7 +235,7 @@ def _counts(question_set: QuestionSet) -> dict[str, Counts]:
 
 
 def _plain(value: object) -> object:
-    """Return an option as JSON. An infinite bound becomes null. A size includes its scenario."""
+    """Convert an option to JSON. Infinite bounds become null. Sizes name their scenario."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     plain = to_jsonable_python(value, inf_nan_mode="null")

@@ -16,12 +16,14 @@ def stems(rng: np.random.Generator, count: int) -> NDArray[np.object_]:
     """Return `count` different stems such as ``"velan"``.
 
     A stem spells a number in syllables. Each number is the previous number plus a step, modulo the
-    number of possible stems. The two have no common factor, so the stems never repeat.
+    number of possible stems. The step and the number of possible stems have no common factor, so no
+    stem occurs twice.
 
     Returns
     -------
     NDArray[np.object_]
-        Shape (count,), of lower-case `str` (5 letters; 7 from 16,001 names, 9 from 1,280,001).
+        Shape (count,), of lower-case `str`. A stem has 5 letters; if more than 16,000 stems are
+        needed, 7 letters; if more than 1,280,000 are needed, 9 letters.
     """
     length = 2
     while len(_SYLLABLES) ** length * len(_ENDINGS) < _ROOM * count:
@@ -44,6 +46,6 @@ def stems(rng: np.random.Generator, count: int) -> NDArray[np.object_]:
 def with_suffixes(
     names: NDArray[np.object_], suffixes: tuple[str, ...], picks: NDArray[np.int64]
 ) -> NDArray[np.object_]:
-    """Append ``_`` and a suffix to each name; `picks` are the indices of suffixes, one per name."""
+    """Append ``_`` and a suffix to each name. `picks` has the index of each name's suffix."""
     tails = np.array(["_" + suffix for suffix in suffixes], dtype=object)
     return np.asarray(names + tails[picks % len(suffixes)])

@@ -42,12 +42,14 @@ class Asking:
     steps
         Returns the number of steps from each candidate to the question's target.
     first
-        The number of the first question. With a mix, the number of a question determines whether
-        its answer is far.
+        The number of the first question. If `difficulty` has a mix, the number of a question
+        determines whether its answer must be far.
     resistance
-        Selects the questions that some deciders answer wrongly; None keeps all questions.
+        Selects the questions that all deciders of a group answer wrongly; None selects all
+        questions.
     at_once
-        Maximum number of questions that are simulated together; None chooses it.
+        Maximum number of questions that are simulated together. By default, it is chosen
+        automatically.
     """
 
     rules: tuple[str, ...]
@@ -58,7 +60,7 @@ class Asking:
     at_once: int | None = None
 
     def about(self, situation: Situation) -> Self:
-        """Return these requirements, adapted to the size of a situation.
+        """Return the requirements for a situation, which depend on the situation's size.
 
         In a large world a simulation takes seconds, so only the first rule set is used.
         """
@@ -89,8 +91,8 @@ def ask(
     Returns
     -------
     list[LabelledQuestion]
-        At most `wanted` questions without ids, in the order of `targets`. With a mix, near answers
-        and far answers are each in this order.
+        At most `wanted` questions without ids, in the order of `targets`. With a mix, the questions
+        with near answers are in this order, and so are the questions with far answers.
     """
     asking = asking.about(situation)
     mix, first = asking.difficulty.mix, asking.first
@@ -140,7 +142,7 @@ def _sure(situation: Situation, questions: list[Question], asking: Asking) -> li
 def _fit(
     situation: Situation, question: Question, outcome: Outcomes, asking: Asking
 ) -> _Fit | None:
-    """Return a question with its answer; None if it does not meet a bound."""
+    """Return a question with its answer. Return None if the question does not meet a bound."""
     difficulty, mix = asking.difficulty, asking.difficulty.mix
     labelled = LabelledQuestion(question, Truth((outcome.answer,)))
     margin = outcome.margin / _gain(outcome)
@@ -181,7 +183,7 @@ def _baseline(outcome: Outcomes) -> float:
 
 
 def _gain(outcome: Outcomes) -> float:
-    """Return the answer's gain over doing nothing; negative for a loss."""
+    """Return the gain of the answer compared with doing nothing. A loss is negative."""
     return _sign(outcome) * (outcome.value(outcome.answer) - _baseline(outcome))
 
 

@@ -41,19 +41,20 @@ class SimulatedGenerator:
     build
         Draws a world from a name, a size and a difficulty. The world is not simulated yet.
     targets
-        Lists the targets of a world in a year, without distractors.
+        Lists the targets of a world in a year. Distractors are not targets.
     steps
         Returns the number of steps from each candidate to the question's target; infinite if no
         path leads there.
     size
         The usual size of a world.
     factor
-        Converts a quantile to a factor, which multiplies the size. The mean factor is near 1.
+        Converts a quantile in 0..1 to the factor by which the size of a world is multiplied. The
+        mean factor is near 1.
     per_database
         Default maximum number of questions per world.
     name
-        The format of a situation's name, with the fields ``realm``, ``year`` and ``first`` (the
-        number of its first question).
+        The format of a situation's name. It may contain the fields ``realm``, ``year`` and
+        ``first`` (the number of the situation's first question).
     year
         The year of the first database.
     rules
@@ -87,7 +88,7 @@ class SimulatedGenerator:
             yield drawn
 
     def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:
-        """Draw a world and its questions again without searching for them."""
+        """Draw a world and its questions again from their recorded data, without a search."""
         size: Size = replace(cast("Any", self.size), **draw.size)
         series = _Series(self, scenario, draw.seed, draw.difficulty)
         situation, _ = series.world(draw.database, draw.first, size, draw.attempt)
@@ -126,7 +127,9 @@ class _Series:
         return np.random.Generator(np.random.PCG64(seeds))
 
     def search(self, database: int, first: int, wanted: int, request: Request) -> Drawn:
-        """Draw worlds until a world has questions. Return it with at most `wanted` questions.
+        """Draw worlds until one contains suitable questions.
+
+        Return it with at most `wanted` questions.
 
         Parameters
         ----------
@@ -137,8 +140,8 @@ class _Series:
         wanted
             The maximum number of questions.
         request
-            The request. If it has no size, the worlds have different sizes, and grow after failed
-            attempts.
+            The request. If it has no size, the sizes of the worlds differ, and worlds become larger
+            after failed attempts.
         """
         generator, difficulty, resistance = self._generator, self._difficulty, request.resistance
         # Quantiles advance by the golden ratio, so the first n quantiles are spread evenly for any

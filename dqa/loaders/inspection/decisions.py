@@ -58,7 +58,10 @@ class DecisionCheck(StatementTrial):
         return targets
 
     def _check_outcomes_part(self) -> None:
-        """Report unconfirmed guesses of ``dqa init``, and a simulator that cannot be imported."""
+        """Report unconfirmed guesses of ``dqa init``.
+
+        Report a simulator that cannot be imported.
+        """
         outcomes = self.scenario.outcomes
         if not outcomes.confirmed:
             problem = unconfirmed(self.scenario)
@@ -106,7 +109,10 @@ class DecisionCheck(StatementTrial):
     # --- candidates ---
 
     def _candidates(self, target: Mapping[str, str], about: str) -> tuple[Candidate, ...] | None:
-        """Return the candidates. If there are none, report that and return None."""
+        """Return the candidates of a target.
+
+        If there are no candidates, report that and return None.
+        """
         statements = self._written["candidates"]
         for written in statements:
             rows = self.run(written, self.scenario.values(target), MOST_CANDIDATES)
@@ -175,7 +181,7 @@ class DecisionCheck(StatementTrial):
     def _targets(self, named: Mapping[str, str]) -> tuple[dict[str, str], ...]:
         """Return a few targets with values of the database.
 
-        If a parameter has no value, return none.
+        If the database has no value for a parameter, return no target.
         """
         scenario, listing = self.scenario, self.scenario.listing
         used = {*listing.needs, *filter(None, (listing.except_, listing.listed_in))}
@@ -214,7 +220,7 @@ class DecisionCheck(StatementTrial):
 
 
 def _shown(values: Sequence[object]) -> str:
-    """Return the first values in quotes, and the number of further values."""
+    """Return a text with the first values in quotes, and the number of further values."""
     named = ", ".join(f"'{value}'" for value in values[:_SHOWN_VALUES])
     more = len(values) - _SHOWN_VALUES
     return named if more <= 0 else f"{named} and {more:,} more"

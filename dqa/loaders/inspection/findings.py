@@ -58,7 +58,10 @@ class Findings:
         self._found: dict[tuple[str, int | None, str], Finding] = {}
 
     def all(self) -> tuple[Finding, ...]:
-        """Return the findings by file and line. Files are in the order of their first findings."""
+        """Return the findings, sorted by file and line.
+
+        The file with the first finding is first.
+        """
         files = list(dict.fromkeys(file for file, *_ in self._found))
 
         def place(one: Finding) -> tuple[int, bool, int]:
@@ -77,7 +80,7 @@ class Findings:
         self.add(level, str(error.file), error.line, error.problem)
 
     def add_field(self, path: FieldPath, problem: str, level: Level = "error") -> None:
-        """Add a problem of a field of the document."""
+        """Add a problem that concerns a field of the document."""
         if self._document is not None:
             self.add_error(self._document.wrong(path, problem), level)
 

@@ -26,7 +26,7 @@ _Known = TypeVar("_Known")
 def check_schema(document: ScenarioDocument, database: Database, found: Findings) -> None:
     """Report which tables, nodes and edges of a scenario are missing in the database.
 
-    A part that the policy of the database hides is not an error: the scenario may not need it.
+    A table or label that the policy hides is not an error, because the scenario may not need it.
     """
     policy = database.policy if isinstance(database, GuardedDatabase) else DEFAULT
     check, schema = _Check(database, found, policy), database.schema()
@@ -63,9 +63,9 @@ class _Check:
     policy: Policy
 
     def edge(self, path: FieldPath, edge: EdgePart, nodes: Mapping[str, Part]) -> Part | None:
-        """Return the relationships that join the labels of an edge.
+        """Return the relationships of the database that join the labels of an edge.
 
-        If there are none, report that.
+        If there are no such relationships, report that.
         """
         edges = self.database.schema().edges
         types = {info.label: info for info in edges}
@@ -84,7 +84,7 @@ class _Check:
     def field(self, path: FieldPath, part: Part | None, name: str, kind: ColumnType | None) -> None:
         """Check the name and the type of a column or property.
 
-        Do nothing if its part is missing.
+        Do nothing if the database lacks the table, label or relationship type.
         """
         if part is None:
             return
@@ -103,9 +103,9 @@ class _Check:
     def named(
         self, path: FieldPath, what: str, name: str, known: Mapping[str, _Known], *, is_shown: bool
     ) -> _Known | None:
-        """Return the part of the database with a name.
+        """Return the table, label or relationship type of the database that has a name.
 
-        If there is none or the policy hides it, report that and return None.
+        If the database has no such part, or the policy hides it, report that and return None.
         """
         dialect = self.database.dialect
         # MySQL ignores the case of columns only.

@@ -75,7 +75,10 @@ class StatementTrial:
                     self._report_word(written, f"${name}", problem + hint(name, self.keys))
 
     def run(self, written: Written, values: Values, rows: int) -> Rows | None:
-        """Run a statement. If it fails, report that, return None, and never run it again."""
+        """Run a statement.
+
+        If it fails, report the error and return None. Do not run it a second time.
+        """
         if written[:2] in self._broken:
             return None
         limits = Limits(rows=rows, bytes=64_000_000, seconds=self._seconds, cell=1_000)
@@ -103,7 +106,10 @@ class StatementTrial:
         return None
 
     def _names_read_as_texts(self, text: str) -> Iterator[str]:
-        """Yield unknown names in double quotes, which SQLite reads as texts."""
+        """Yield the unknown names in double quotes.
+
+        SQLite reads such names as texts, without an error.
+        """
         if self.database.dialect != "sqlite":
             return
         try:

@@ -42,7 +42,7 @@ class ReportedRun:
     Attributes
     ----------
     asked
-        Questions of the run; None if they are not available.
+        The questions that the run asked; None if they are not available.
     lacking
         Reason why the questions are not available.
     """
@@ -59,7 +59,10 @@ class ReportedRun:
 
     @cached_property
     def judge(self) -> Judge | None:
-        """Judge of the candidates' outcomes; None if the questions are not available."""
+        """The judge, which knows the outcomes of candidates.
+
+        None if the questions are unavailable.
+        """
         rules = None if self.run.spec is None else self.run.spec.rule_set
         return None if self.asked is None else Judge(self.asked, rules)
 
@@ -70,9 +73,9 @@ class Decided(NamedTuple):
     Attributes
     ----------
     run
-        Index of its run.
+        Index of the decision's run.
     result
-        Its result.
+        The result of the decision.
     question
         The name of its question, which is the same in all runs of the report.
     """
@@ -85,7 +88,10 @@ class Decided(NamedTuple):
 def by_question(
     runs: Sequence[ReportedRun], names: Sequence[Mapping[str, str]]
 ) -> list[list[Decided]]:
-    """Return the decisions on each question. `names` are the names of the questions of each run."""
+    """Return the decisions of all runs on each question.
+
+    `names` contains, for each run, the new names of its questions (`match_questions`).
+    """
     decided = [
         Decided(place, result, renamed(result, names[place]).question)
         for place, one in enumerate(runs)
@@ -110,7 +116,7 @@ def make_report(
     runs
         Runs to report on.
     found
-        Each contestant by the index of its run and its decider.
+        Each contestant, by the index of its run and the name of its decider.
     decided
         The decisions by question.
     **missing
@@ -185,7 +191,7 @@ def _facts(reported: ReportedRun) -> RunFacts:
 
 
 def _settings(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of a run's settings. Other settings have their defaults."""
+    """Yield the names and values of a run's settings. Most default settings are left out."""
     spec, record = run.spec, run.record
     yield "Model", ", ".join(dict.fromkeys(run.models.values()))
     if not isinstance(spec, RunSpec):
@@ -214,7 +220,7 @@ def _question(
     number: Mapping[tuple[int, str], int],
     times: Counter[str],
 ) -> QuestionRow:
-    """Return the row of a question. `times` counts the rows that have the same name so far."""
+    """Return the row of a question. `times` counts, by name, the rows that were made so far."""
     results = [one.result for one in decided]
     key, scenario = results[0].question, plugins.find_scenario(results[0].scenario)
     questions = (runs[one.run].questions.get(one.result.question) for one in decided)
@@ -250,7 +256,7 @@ def _decision(contestant: int, one: Decided) -> DecisionRow:
 
 
 def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str | None:
-    """Return the first contestant with the highest accuracy among those in `pairs`."""
+    """Return the name of the contestant with the highest accuracy among those in `pairs`."""
     names = {name for pair in pairs for name in (pair.first, pair.second)}
     compared = [one for one in contestants if one.name in names]
     best = max(compared, key=lambda one: one.accuracy or 0.0, default=None)
@@ -258,7 +264,7 @@ def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) ->
 
 
 def _headline(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:
-    """Name the best decider and its lead over the second; "" if nothing was judged."""
+    """Return a sentence with the best decider and its lead; "" if nothing was judged."""
     judged = [one for one in contestants if one.accuracy is not None]
     if not judged:
         return ""

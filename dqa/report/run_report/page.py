@@ -51,7 +51,7 @@ def question_details(
     truth
         Result of `truth_of`; None if the question is unknown.
     decided
-        Results and traces of the decisions in `QuestionRow.decisions`.
+        The result and the trace of each decision in `QuestionRow.decisions`, in the same order.
     unit
         Unit of the outcomes.
     """
@@ -64,7 +64,7 @@ def question_details(
 
 
 def _shortened(passage: Passage) -> dict[str, Any]:
-    """Return a shortened passage for the page. Its notes say how much is left out."""
+    """Return a shortened passage for the page. A note of the passage says how much is left out."""
     shown = passage.to_json()
     for name in ("statement", "translated", "text"):
         text = shown.get(name, "")
@@ -94,8 +94,8 @@ def truth_of(
     question
         The question.
     outcomes
-        Outcomes of its candidates; None if unknown. If there are many candidates, the page shows
-        those of the best, the worst and all chosen candidates.
+        Outcomes of the candidates; None if unknown. If there are many candidates, the page shows
+        only the outcomes of the best, the worst and the chosen candidates.
     chosen
         Candidates that deciders chose.
     """

@@ -27,7 +27,8 @@ class Contestant(Record):
     scripted
         Whether a scripted program answered instead of a language model.
     figures
-        Figures of all its decisions, as in ``dqa compare``. Costs need a run with prices.
+        Figures of all decisions of the contestant, as in ``dqa compare``. Costs are included only
+        if the run has prices.
     situations
         Number of situations of the judged questions; None if unknown.
     steps
@@ -56,7 +57,7 @@ class Contestant(Record):
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval by situations.
 
-        If there is only one situation, it is the interval by questions.
+        If there is only one situation, return the interval by questions instead.
         """
         for one in (self.figures.accuracy, self.figures):
             if one is not None and one.low is not None and one.high is not None:
@@ -94,9 +95,10 @@ class QuestionRow(Record):
     key
         Name of the question in commands.
     text
-        Text of the question for deciders; None if the questions are not available.
+        Text of the question that deciders read; None if the questions are not available.
     official, ties
-        Official answer, and best decisions (only the first if there are many).
+        `official` is the official answer. `ties` are the best decisions; if there are many, only
+        the first of them.
     """
 
     id: str
@@ -127,7 +129,7 @@ class RunFacts(Record):
     notes
         Notes on its figures: the rule of scoring and the models.
     shortcuts, chance
-        The best heuristic of each scenario, and the accuracies of random choices, on the questions
+        For each scenario, the best heuristic, and the accuracy of random choices on the questions
         of the run.
     """
 
@@ -147,7 +149,7 @@ class Report(Record):
     headline
         Main result in one or two sentences; empty if nothing was judged.
     intervals
-        Sentences about the clusters that the intervals take into account.
+        Sentences that explain which clusters of questions the intervals take into account.
     pairs
         Comparisons of all pairs of contestants that share questions and the rule of scoring, as in
         ``dqa compare``. The p-values are corrected for all these pairs.

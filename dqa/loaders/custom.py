@@ -335,7 +335,8 @@ def _rules_of(line: _Line) -> str:
         return rules
     if line.at.file is None:
         raise UsageError(
-            "the questions are a list without a folder, so no file can be read: pass the rules as text"
+            "the questions are a list without a folder, so no file can be read: pass the rules "
+            "as text"
         )
     home = line.at.file.parent
     return read_text(home / rules.file, home=home)

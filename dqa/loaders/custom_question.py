@@ -37,7 +37,7 @@ def _candidates(value: object) -> object:
 
 
 def _text(value: object) -> object:
-    """Return a target's value as text, or several values as a list of texts."""
+    """Return a value of a target as text. A list of values becomes one text with separators."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):

@@ -55,7 +55,7 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     DataError
         The database does not match the schema.
     QueryError, DatabaseUnavailableError
-        The errors of `Database.query`.
+        Errors of `Database.query`.
     """
     return Situation(schema, name, {t.name: read_table(database, schema, t) for t in schema.tables})
 
@@ -76,7 +76,7 @@ def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
 
 
 def _stored_order(database: Database, statement: str, table: TableSchema) -> _Rows | None:
-    """Return rows in the order that the writer stored; None if no order is stored."""
+    """Return rows in the order that dqa stored with them; None if no order is stored."""
     order = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
     if order is None:
         return None

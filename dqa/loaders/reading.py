@@ -116,7 +116,7 @@ def read_questions(
     Parameters
     ----------
     strict
-        Whether a defect raises an error.
+        Whether a defect raises an error. Otherwise defects are only listed in the question set.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def read_questions(
     ParseError
         The folder has a defect, and `strict` is set.
     DataError, UnknownNameError
-        The errors of `QuestionReader.read`.
+        Errors of `QuestionReader.read`.
     """
     require_folder(
         Path(folder), "Give the folder of a release, or a folder from 'dqa data generate --out'."

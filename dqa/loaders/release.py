@@ -66,9 +66,9 @@ class ReleaseReader:
         Returns
         -------
         QuestionSet
-            Questions in the order of their files. Databases with equal content are one situation,
-            which has the name of the first file (``q1``, ``USA1836``). A question with a defect, or
-            without candidates, is left out and reported.
+            Questions in the order of their files. Databases with equal content become one
+            situation. It has the name of the first file, such as ``q1`` or ``USA1836``. A question
+            with a defect, or without candidates, is left out and reported.
 
         Raises
         ------
@@ -119,7 +119,7 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
 
 
 class _Parsed(NamedTuple):
-    """The situation in a file, its defects, and all files with the same content."""
+    """A situation of a release, its defects, and the files that contain it."""
 
     situation: Situation
     defects: tuple[Defect, ...]
@@ -128,7 +128,7 @@ class _Parsed(NamedTuple):
 
 @dataclass
 class _Reading:
-    """Reads the scenarios one after the other, and each database content once."""
+    """Reads the scenarios one after the other. Equal databases are read only once."""
 
     folder: Path
     form: Form
@@ -181,7 +181,10 @@ class _Reading:
         return QuestionSet.of(name, self.labelled, self.situations, tuple(self.defects))
 
     def _add(self, layout: ScenarioLayout, entry: Mapping[str, Any], database: Path) -> str:
-        """Add the question of an entry. Return the problem of the entry; empty if there is none."""
+        """Add the question of an entry.
+
+        Return what is wrong with the entry; empty if it is valid.
+        """
         situation = self._situation(database, layout.scenario.schema)
         number = str(entry["question_num"])
         for key, table, column in layout.references:
@@ -238,7 +241,7 @@ class _Reading:
 
 
 def _problem(layout: ScenarioLayout, position: int, entry: object) -> str:
-    """Return the problem of an entry in the file of questions; empty if there is none."""
+    """Return what is wrong with an entry in the file of questions; empty if it is valid."""
     if not isinstance(entry, dict):
         return f"entry {position}: expected a question as a JSON object"
     try:

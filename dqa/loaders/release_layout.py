@@ -53,14 +53,14 @@ FORMS: Mapping[Form, DatabaseForm] = {
 
 @dataclass(frozen=True)
 class ScenarioLayout:
-    """The locations of a scenario's questions and databases, and the fields of an entry.
+    """Where a release stores a scenario's questions and databases, and which fields an entry has.
 
     Attributes
     ----------
     scenario
         The scenario. Its folder in ``data`` has the same name.
     release
-        The part of the scenario that describes its files.
+        The part ``[release]`` of the scenario, which describes its files in a release.
     """
 
     scenario: Scenario
@@ -78,7 +78,7 @@ class ScenarioLayout:
 
     @cached_property
     def references(self) -> tuple[tuple[str, str, str], ...]:
-        """The target keys whose values must be in a column, as ``(key, table, column)``."""
+        """The target keys whose values must occur in a column, each as ``(key, table, column)``."""
         return tuple(
             (key, parameter.table, parameter.column)
             for key, parameter in self.scenario.parameters.items()
@@ -95,7 +95,7 @@ class ScenarioLayout:
 
     @cached_property
     def entry(self) -> type[BaseModel]:
-        """The model of an entry in the file of questions. An entry may have more fields."""
+        """The pydantic model of an entry in the file of questions. Entries may have more fields."""
         kinds: dict[str, type] = {"question_num": int, "question": str, "business_rules": str}
         kinds |= {"answer": self.answer, **dict.fromkeys(self.required, str)}
         if self.is_recorded:
@@ -105,7 +105,7 @@ class ScenarioLayout:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether entries contain the ``outcomes`` of their candidates."""
+        """Whether the entries in the file of questions contain the ``outcomes`` of candidates."""
         return self.scenario.outcomes.source == "recorded"
 
     @property

@@ -22,8 +22,8 @@ def render_sql(situation: Situation) -> str:
     """Return the script that creates `situation` in MySQL or MariaDB, in their default SQL mode.
 
     Floats are read back bit for bit. Their columns are DOUBLE, because FLOAT has only seven digits.
-    Names are compared by code point. Strings are in single quotes, so the mode ``ANSI_QUOTES`` does
-    not matter.
+    Texts are compared by code point. Strings are in single quotes, so the script also works in the
+    mode ``ANSI_QUOTES``.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def _create_table(table: Table) -> str:
 
 
 def _type(table: Table, column: Column) -> str:
-    """Return the type of a column: ``LONGTEXT`` for texts that ``VARCHAR(255)`` cannot store."""
+    """Return the type of a column. It is ``LONGTEXT`` for texts that are too long for VARCHAR."""
     if column.stored != "text":
         return _TYPES[column.stored]
     longest = max(map(len, table[column.name].tolist()), default=0)

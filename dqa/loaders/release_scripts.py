@@ -1,7 +1,7 @@
 """Read situations from the SQL and Cypher scripts of the DQA release.
 
 Patterns find the rows of both languages, and `_Script` converts them. No statement is executed, so
-a script can only provide data.
+a script cannot do anything except provide data.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ class _Script:
     Attributes
     ----------
     rows
-        The offset and the cells of each row, by table and key.
+        For each table, its rows by key. A row has its offset in the script and its cells.
     """
 
     def __init__(
@@ -256,13 +256,13 @@ class _Script:
     # --- rows ---
 
     def part(self, found: str, known: Mapping[str, _Part], start: int) -> _Part:
-        """Return the schema of a label or a relationship; raise `ParseError` if it is unknown."""
+        """Return the schema of a label or relationship. Raise `ParseError` if it is unknown."""
         if found not in known:
             raise self.error(start, f"found {found}; expected one of {', '.join(known)}")
         return known[found]
 
     def add(self, name: str, literals: Mapping[str | None, str], start: int) -> None:
-        """Add a row to a table, given its literals by column. A repeated key is reported.
+        """Add a row to a table, given the literals by column. A key that occurs twice is reported.
 
         A missing literal is NULL.
         """
@@ -292,10 +292,10 @@ class _Script:
     def aligned(
         self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int
     ) -> tuple[str | None, ...]:
-        """Return the wanted name for each name of a script; None for an unknown name.
+        """Return, for each name in a script, the name in the schema; None for an unknown name.
 
-        For an unknown name (``has_has_merchant``) that is similar to a missing wanted name, return
-        the missing name.
+        If an unknown name (``has_has_merchant``) is similar to a name of the schema that the script
+        lacks, return this name.
         """
         if (where, names) not in self._aligned:
             missing = [name for name in wanted if name not in names]
@@ -358,7 +358,7 @@ class _Script:
     def _drop_edges(
         self, edge: EdgeSchema, column: str, node: NodeSchema, *, ordered: bool
     ) -> None:
-        """Drop the edges with a missing node at one end."""
+        """Drop the edges whose node at one end is missing."""
         key = self.schema.table(node.table).column_names.index(node.key_column)
         end = self.schema.table(edge.table).column_names.index(column)
         created: dict[Cell, int] = {}

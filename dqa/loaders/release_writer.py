@@ -18,9 +18,9 @@ from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, ...]:
     """Write questions and their situations in the layout of the DQA release, in both forms.
 
-    `dqa.loaders.release.read_release` reads equal questions back, with two exceptions. Texts lose
-    white space at their ends. A situation gets the name of its first file (``q1``), or of the
-    parameter that names its database.
+    The reader of releases reads equal questions from the files, with two exceptions. Texts lose
+    white space at their ends. A situation gets the name of its first file (``q1``), or the value of
+    the parameter that names its database.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     Returns
     -------
     tuple of Path
-        The written files, sorted. Their content depends on `question_set` only.
+        The written files, sorted. Their content depends only on `question_set`.
 
     Raises
     ------

@@ -30,6 +30,9 @@ def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain valu
 
 
 def summary_of(name: str) -> str:
-    """Return the purpose of a named set in one sentence. Errors are those of `read_document`."""
+    """Return the purpose of a named set, in one sentence.
+
+    It raises the errors of `read_document`.
+    """
     document = read_document(name, PLAN)
     return str(document.get("summary", ""))

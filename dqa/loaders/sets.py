@@ -45,7 +45,7 @@ class SetPart(Record):
     per_database
         The maximum number of questions per world.
     hops
-        `Difficulty.hops` of the part.
+        The value of `Difficulty.hops` for the questions of this part.
     size
         The fields of the worlds' size by name. Missing fields have their defaults.
     """
@@ -71,9 +71,10 @@ class SetPlan(Record):
     seed
         The seed of the worlds.
     resist
-        Deciders that answer every question of the set wrongly, if they support its scenario.
+        Names of deciders. They answer every question of the set wrongly whose scenario they
+        support.
     difficulty
-        The bounds of the questions, except for the hops of each part.
+        The bounds of the questions. Each part has its own bound `hops`.
     parts
         The worlds. The questions of a scenario are numbered consecutively over all its parts.
     """
@@ -88,7 +89,7 @@ class SetPlan(Record):
 
 
 class SetWorld(Record):
-    """One world of a set: the data to draw it and its questions again (`Draw`), and its hash.
+    """One world of a set: the data to draw the world and its questions again, and its hash.
 
     Attributes
     ----------
@@ -174,10 +175,11 @@ def read_set(
     scenarios
         The selected scenarios; None for all.
     limit
-        The maximum number of questions per scenario. Worlds without wanted questions are not drawn.
+        The maximum number of questions per scenario. Worlds that contain no selected question are
+        not drawn.
     check_words
-        Whether to compare the questions, too. Questions differ if a text of their scenario has
-        changed.
+        Whether to compare the hashes of the questions, too. They differ if a text of the scenario
+        has changed.
 
     Raises
     ------
@@ -206,7 +208,7 @@ def write_set(name: str, folder: Path) -> None:
     Raises
     ------
     UnknownNameError, DataError
-        The errors of `read_set`, or a file differs from the manifest.
+        See `read_set`. `DataError` also means that a file differs from the manifest.
     UsageError
         The folder is not empty.
     """
@@ -219,7 +221,7 @@ def write_set(name: str, folder: Path) -> None:
 
 
 def written_options(plan: SetPlan) -> dict[str, object]:
-    """Return the options for the manifest of a folder that contains the set."""
+    """Return the options of the generator that the manifest of a written folder records."""
     return {"set": plan.name, "version": plan.version}
 
 

@@ -67,7 +67,7 @@ class Source(Record):
         Parameters
         ----------
         policy, audit
-            The policy and the audit of databases that list candidates.
+            The policy and the audit for the databases whose statements list candidates.
 
         Raises
         ------
@@ -105,11 +105,11 @@ class _PublishedFolder(Source):
     Attributes
     ----------
     folder
-        The path.
+        The path of the folder.
     form
-        The form of the database files; ``mysql`` or ``postgres`` for databases on a server.
+        The form of the database files. For databases on a server, it is ``mysql`` or ``postgres``.
     strict
-        Whether a defect raises an error. Otherwise it is only reported.
+        Whether a defect raises an error. Otherwise a defect is only reported.
     """
 
     _label: ClassVar[str] = "release {0.folder.name}"
@@ -153,7 +153,7 @@ def release_in(
     form: FormName = "relational",
     strict: bool = False,
 ) -> ReleaseFolder | InPlaceFolder:
-    """Return the source for a published folder. The files decide which kind of source it is.
+    """Return the source for a published folder. The kind of source depends on the files.
 
     The parameters are the fields of a `ReleaseFolder`.
 
@@ -209,7 +209,7 @@ class GeneratedQuestions(Source):
     @field_validator("difficulty", mode="before")
     @classmethod
     def _bounded(cls, number: object) -> object:
-        """Remove bounds that are None in JSON, because they are infinite."""
+        """Remove bounds that are null in JSON. Null stands for an infinite bound, the default."""
         if not isinstance(number, Mapping):
             return number
         return {name: value for name, value in number.items() if value is not None}
@@ -268,7 +268,7 @@ class OwnQuestions(Source):
     databases
         The databases of the questions.
     scenario
-        The scenario, by name or folder, of lines that do not name a scenario.
+        The name or folder of the scenario for lines that do not name a scenario.
     """
 
     _label: ClassVar[str] = "questions {0.file.name}"
@@ -328,7 +328,7 @@ class OwnQuestions(Source):
 class PassedQuestions(Source):
     """Questions that a Python caller passed.
 
-    A stored spec contains only their name, so they cannot be read again.
+    A stored spec contains only the name of the set, so the questions cannot be read again from it.
 
     Attributes
     ----------

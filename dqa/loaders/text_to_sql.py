@@ -1,8 +1,9 @@
 """Read text-to-SQL sets in the folder layouts of BIRD, Spider, Spider 2 lite and Defog.
 
 Each question names its database, which exists already and is not loaded. The answer is a statement.
-A right answer is recorded as a statement or as rows. The scenario of a question is the name of its
-database, so ``--scenarios`` selects databases, and ``--limit`` applies to each database.
+The data contains the right answers as statements or as result rows. The scenario of a question is
+the name of its database, so ``--scenarios`` selects databases, and ``--limit`` applies to each
+database.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class _Layout(NamedTuple):
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """Possible files of right statements, one per line, if entries have no statement."""
+        """Possible files of right statements, if entries contain none. A file has one per line."""
         stem = Path(self.questions).stem
         return f"{stem}_gold.sql", f"{stem}.sql", f"{stem.partition('_')[0]}_gold.sql"
 
@@ -106,9 +107,9 @@ class TextToSqlReader:
     name
         The name of the benchmark in messages.
     layouts
-        The possible layouts. The first layout whose questions exist is read.
+        The possible layouts. The first layout whose file of questions exists is used.
     extra_files
-        Files that identify the benchmark if the folder lacks the databases.
+        Files by which the reader recognises the benchmark if the folder has no databases.
     """
 
     name: str
@@ -134,7 +135,7 @@ class TextToSqlReader:
         form: Form = "relational",
         limit: int | None = None,
     ) -> QuestionSet:
-        """Read the wanted questions.
+        """Read the selected questions.
 
         Parameters
         ----------
@@ -290,7 +291,7 @@ class _Reading:
     def _gold_lines(self, count: int) -> list[str]:
         """Return the statements of the gold file.
 
-        None if the file is missing or does not have one line for each question.
+        Return None if the file is missing, or does not have exactly one line for each question.
         """
         file = next(filter(Path.is_file, (self.folder / one for one in self.layout.gold)), None)
         if file is None:
@@ -304,7 +305,10 @@ class _Reading:
         return []
 
     def _truth(self, number: int, entry: _Entry) -> Truth:
-        """Return the gold statements of an entry. Defog's notation may allow several."""
+        """Return the gold statements of an entry.
+
+        In Defog's notation, an entry may have several.
+        """
         gold, match = entry.gold or "", self.layout.match
         if not gold and self.gold:
             gold = self.gold[number - 1]
@@ -432,10 +436,10 @@ def _plain_statement(text: str) -> str:
 
 
 def _alternatives(text: str) -> list[str]:
-    """Return the statements that Defog's notation allows.
+    """Return all statements that a gold answer in Defog's notation allows.
 
-    Statements are separated by ``;``. ``SELECT {a, b}`` allows every choice of these columns, which
-    ``GROUP BY {}`` repeats.
+    Statements are separated by ``;``. ``SELECT {a, b}`` allows every choice of columns from this
+    list. ``GROUP BY {}`` stands for the chosen columns.
     """
     return [one for part in text.split(";") if part.strip() for one in _expanded(part.strip())]
 

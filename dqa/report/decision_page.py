@@ -54,7 +54,7 @@ def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
 
 
 def _reason(trace: Trace, passages: list[Passage]) -> str:
-    """Return the reason for the decision: the last thought, or the recorded reason."""
+    """Return the last thought of a decision. Without thoughts, return the recorded reason."""
     thoughts = [passage.text for passage in passages if passage.kind == "thought"]
     if thoughts and trace.ending is Ending.ANSWERED:
         return thoughts[-1]

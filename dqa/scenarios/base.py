@@ -51,8 +51,8 @@ class Heuristic:
     description
         One line that describes the choice.
     statements
-        The statement for each kind of database. It is a template whose placeholders are the keys of
-        a question's target and ``$candidates``.
+        The statement for each kind of database. It is a template. Its placeholders are
+        ``$candidates`` and the keys of a question's target.
     """
 
     name: str
@@ -77,14 +77,14 @@ class Scenario:
     answer_form
         The instruction on how to answer, at the end of a question's text; may be empty.
     contexts
-        Statements that return relevant data, for each kind of database. They are templates like
-        those of a `Heuristic`.
+        For each kind of database, statements that return relevant data. They are templates like the
+        statements of a `Heuristic`.
     outcome_queries
         The statement that returns each candidate with its outcome, for each kind of database.
     heuristics
-        Queries that answer without applying the rules.
+        Queries that answer a question without applying the business rules.
     folder
-        The folder, for error messages.
+        The folder of the scenario, which error messages name.
     """
 
     document: ScenarioDocument
@@ -129,7 +129,7 @@ class Scenario:
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
-        """Settings of deciders for this scenario, by name as in ``--set``."""
+        """Settings of deciders for this scenario. Their names are those of the option ``--set``."""
         return {name: str(value) for name, value in self.document.settings.items()}
 
     # --- questions ---
@@ -175,7 +175,9 @@ class Scenario:
         target: Mapping[str, str],
         outcomes: Mapping[str, float],
     ) -> LabelledQuestion:
-        """Return a question whose outcomes are recorded. The best candidate is the answer.
+        """Return a question with recorded outcomes.
+
+        Its answer is the candidate with the best outcome.
 
         Raises
         ------
@@ -192,7 +194,7 @@ class Scenario:
         return LabelledQuestion(question, Truth((candidates[values.index(best)],), values))
 
     def goal_of(self, question: Question) -> str:
-        """Return a question's text without the form of its answer."""
+        """Return the text of a question without the instruction on how to answer."""
         return question.text.removesuffix(self.answer_form).strip() or question.text
 
     # --- candidates and parameters ---
@@ -218,7 +220,7 @@ class Scenario:
         return self.candidates_by(self.lister(situation), target)
 
     def candidates_by(self, lister: Lister, target: Mapping[str, str]) -> tuple[Candidate, ...]:
-        """List the candidates that `lister` returns. Raise the errors of `candidates`."""
+        """List the candidates by calling `lister`. Errors are those of `candidates`."""
         listing = self.listing
         found: Sequence[Candidate] = [
             _candidate_of(cell, listing.type, self.name) for cell in lister(listing, target)
@@ -231,7 +233,7 @@ class Scenario:
         return tuple(found)
 
     def lister(self, situation: Situation) -> Lister:
-        """Return a function that lists the values of a listing in a situation."""
+        """Return a function that takes a listing, and returns its values in a situation."""
         return partial(self._listed, situation)
 
     def _listed(
@@ -263,13 +265,13 @@ class Scenario:
         return None if text is None else self._filled(Template(text), kind, self.values(target))
 
     def called(self, listing: Listing, kind: Kind) -> str:
-        """Return the name of a listing's statement in error messages."""
+        """Return how error messages call the statement of a listing."""
         if listing is self.listing:
             return self.called_file("candidates", kind)
         return f"A statement of a parameter, in {self.folder}/scenario.toml,"
 
     def called_file(self, stem: str, kind: Kind) -> str:
-        """Return the name of a file's statement in error messages."""
+        """Return how error messages call the statement in a file."""
         return f"The statement in {self.folder}/{stem}{SUFFIXES[kind]}"
 
     def values(self, target: Mapping[str, str]) -> dict[str, Scalar | tuple[Scalar, ...]]:
@@ -288,7 +290,10 @@ class Scenario:
         }
 
     def type_of(self, key: str) -> ParameterType:
-        """Return the type of a parameter. For a list, return the type of its values."""
+        """Return the type of a parameter.
+
+        If the parameter is a list, return the type of its values.
+        """
         parameter = self.parameters.get(key)
         if parameter is None:
             return "text"
@@ -388,7 +393,7 @@ def _candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candi
 def _listed_in(
     names: Sequence[Candidate], target: Mapping[str, str], key: str
 ) -> tuple[Candidate, ...]:
-    """Return the names that the text ``target[key]`` lists, in the order of `names`.
+    """Return those of `names` that the text ``target[key]`` lists, in the order of `names`.
 
     If the target lacks the key, all names are returned. An unknown name raises `DataError`.
     """

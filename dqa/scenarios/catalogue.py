@@ -45,7 +45,7 @@ def scenario_names() -> tuple[str, ...]:
 
 
 def scenarios() -> tuple[Scenario, ...]:
-    """Return all scenarios without errors, ordered by ``order`` and name."""
+    """Return all scenarios that have no errors, sorted by their field ``order`` and by name."""
     found = []
     for name in scenario_names():
         try:
@@ -138,18 +138,18 @@ def registered() -> dict[str, Path]:
 
 
 def folder_or_name(name: str) -> str:
-    """Return a name of a scenario unchanged, and a folder as an absolute path."""
+    """Return the name of a scenario unchanged. Return a folder as an absolute path."""
     is_folder = name not in scenario_names() and (Path(name) / DOCUMENT).is_file()
     return str(Path(name).absolute()) if is_folder else name
 
 
 def scenario_name(name: str) -> str:
-    """Return the name of a scenario, given its name or its folder. A new folder is registered.
+    """Return the name of a scenario, given its name or folder. An unknown folder is registered.
 
     Raises
     ------
     ParseError, UsageError
-        The errors of `register`, or a folder lacks a scenario.
+        See `register`. `UsageError` also means that a folder contains no scenario.
     """
     if name in scenario_names():
         return name

@@ -67,7 +67,7 @@ def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
 def hint(word: str, known: Iterable[str]) -> str:
     """Return the end of a message that suggests the most similar name.
 
-    Empty if no name is similar.
+    The result is empty if no name is similar.
     """
     by_form = {name.casefold(): name for name in known}
     found = get_close_matches(word.casefold(), by_form, n=1)
@@ -75,9 +75,9 @@ def hint(word: str, known: Iterable[str]) -> str:
 
 
 def unknown_names(template: Template, known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each ``$name`` of a template that is not known, with its problem.
+    """Yield each unknown ``$name`` of a template, and a description of the problem.
 
-    The name is empty for a ``$`` without a name.
+    For a ``$`` without a name, the yielded name is empty.
     """
     if not template.is_valid():
         yield "", "a '$' must be followed by a name; write '$$' for the sign itself"
@@ -145,7 +145,7 @@ class _Check:
             yield from self._parameter(("candidates", key), name)
 
     def outcomes(self) -> Iterator[Problem]:
-        """Check the fields of the source of outcomes."""
+        """Check that the fields for the source of outcomes do not contradict each other."""
         part, has_file = self._document.outcomes, self._files["outcomes"]
         if (part.source == "python") != (part.python is not None):
             problem = (
@@ -163,7 +163,7 @@ class _Check:
             yield ("outcomes", "source"), problem
 
     def critical_values(self) -> Iterator[Problem]:
-        """Check the columns of critical values."""
+        """Check that the columns of critical values exist."""
         names = [value.name for value in self._document.critical_values]
         for index, value in enumerate(self._document.critical_values):
             columns = [("column", value.table, value.column)]
@@ -179,7 +179,7 @@ class _Check:
                 yield from self._column((*path, field), table, column)
 
     def release_and_matters(self) -> Iterator[Problem]:
-        """Check the parameters of ``[release]`` and ``[matters]``."""
+        """Check that the parameters that ``[release]`` and ``[matters]`` name exist."""
         document = self._document
         if document.release is not None:
             name = document.release.database

@@ -70,7 +70,10 @@ class Asking:
 
 
 class _Fit(NamedTuple):
-    """A question that meets all bounds, and with a mix, whether its answer is far."""
+    """A question that meets all bounds.
+
+    `far` says whether its answer is far; None without a mix.
+    """
 
     labelled: LabelledQuestion
     far: bool | None

@@ -42,7 +42,9 @@ class DecisionCheck(StatementTrial):
         self._written = {stem: self.written(stem) for stem in stems}
 
     def check(self, named: Mapping[str, str]) -> tuple[dict[str, str], ...]:
-        """Check names, run all statements for sample targets, and return the targets.
+        """Check the names in the folder, and run all statements for sample targets.
+
+        Return the sample targets.
 
         Parameters
         ----------

@@ -60,7 +60,7 @@ class Findings:
     def all(self) -> tuple[Finding, ...]:
         """Return the findings, sorted by file and line.
 
-        The file with the first finding is first.
+        Files are in the order in which they got their first finding.
         """
         files = list(dict.fromkeys(file for file, *_ in self._found))
 

@@ -38,9 +38,9 @@ class Choice:
     count
         The number of candidates; None if counting takes too long.
     fact, measure
-        The outcome is the sum of the column `measure` over the candidate's rows of `fact`. If
-        `fact` is None, the outcome is the value in the candidate's own row. If `measure` is None,
-        the outcome is the number of rows.
+        The outcome of a candidate is the sum of the column `measure` over the candidate's rows in
+        the table `fact`. If `fact` is None, it is the value of `measure` in the candidate's own
+        row. If `measure` is None, it is the number of the candidate's rows in `fact`.
     goal
         ``maximise`` or ``minimise``.
     """
@@ -55,7 +55,7 @@ class Choice:
 
     @property
     def counted(self) -> SurveyedTable:
-        """The table with the rows that the outcome counts or sums."""
+        """The table whose rows the outcome counts or sums."""
         return self.table if self.fact is None else self.fact.table
 
     @property
@@ -134,7 +134,7 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
 
 
 def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
-    """Return the rows of the outcome, and the column to sum; None to count the rows.
+    """Return the table of the outcome's rows, and the column to sum. None means to count rows.
 
     Columns are ranked by their name and by their table's number of rows.
     """

@@ -30,7 +30,7 @@ def guess_lines(lines: Sequence[str]) -> list[int]:
 
 
 def goal_of(question: str, measure: str) -> str:
-    """Return ``maximise`` or ``minimise``, by the words of the question or of the measure."""
+    """Guess ``maximise`` or ``minimise`` from the words of the question or of the measure."""
     words = re.findall(r"\w+", question.casefold()) if question else words_in(measure)
     less = _words()["less" if question else "costs"]
     return "maximise" if set(words).isdisjoint(less) else "minimise"

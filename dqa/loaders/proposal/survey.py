@@ -41,9 +41,10 @@ class SurveyedColumn:
     Attributes
     ----------
     type
-        The type in a scenario. If the database's type is unknown, the values determine it.
+        The type of the column in a scenario. If the database's type is unknown, the sample values
+        determine it.
     samples
-        Some values.
+        Sample values of the column.
     """
 
     name: str
@@ -55,7 +56,10 @@ class SurveyedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A reference to another table, as pairs of a column and the referenced column."""
+    """A reference to another table.
+
+    Each pair contains a column and the column that it refers to.
+    """
 
     table: str
     pairs: tuple[tuple[str, str], ...]
@@ -77,7 +81,7 @@ class SurveyedTable:
     rows
         The number of rows; None if counting takes too long.
     ends
-        The labels that relationships join.
+        For relationships of a graph: the labels that they join.
     """
 
     name: str
@@ -111,7 +115,7 @@ class Survey:
     tables
         The tables of the proposal, the most likely first.
     left_out
-        The names of other tables.
+        The names of the tables that the proposal does not describe.
 
     Raises
     ------
@@ -148,7 +152,10 @@ class Survey:
     def _ranked(
         self, schema: DatabaseSchema, infos: Sequence[TableInfo | NodeInfo], about: str
     ) -> list[TableInfo | NodeInfo]:
-        """Return tables ranked by the words of a question, or by their number of joins."""
+        """Return the tables, the most likely first.
+
+        The words of the question rank them; without a question, their number of joins does.
+        """
         if about:
             usable = {info.name: info for info in infos}
             return [
@@ -184,8 +191,8 @@ class Survey:
     def _joins(self, info: TableInfo) -> Iterator[Join]:
         """Yield the declared joins of a table.
 
-        Consecutive references to the same table become one join with several columns. A repeated
-        column starts a new join, and so does a reference to the table's whole key.
+        Consecutive references to the same table become one join with several columns. A new join
+        starts if a column occurs again, or if a reference is to the whole key of the table.
         """
         keys = {table.name: table.key for table in self.database.schema().tables}
         found: list[tuple[str, list[tuple[str, str]]]] = []
@@ -246,7 +253,7 @@ class Survey:
         return f"e.{self.spelled(column)}"
 
     def select(self, table: SurveyedTable, values: Sequence[str]) -> str:
-        """Return the statement that reads values of a table's rows. The name of a row is `e`."""
+        """Return the statement that reads values of a table's rows. It calls a row `e`."""
         listed, name = ", ".join(values), self.spelled(table.name)
         if not self.is_graph:
             return f"SELECT {listed} FROM {name} e"  # noqa: S608
@@ -260,9 +267,9 @@ class Survey:
         return self._number(self.select(SurveyedTable(name, ()), ["COUNT(*)"]))
 
     def distinct(self, name: str, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Return the numbers of values and of distinct values by column.
+        """Return, for each column, the number of values and the number of distinct values.
 
-        Empty if counting is too slow.
+        The result is empty if counting takes too long.
         """
         values = [self.value(column) for column in columns]
         counts = [f"COUNT({value}), COUNT(DISTINCT {value})" for value in values]
@@ -273,7 +280,10 @@ class Survey:
         return dict(zip(columns, zip(cells[::2], cells[1::2], strict=True), strict=True))
 
     def summed(self, table: SurveyedTable, column: str, value: str) -> str:
-        """Return the expression for the sum of a column; `value` is the column's expression."""
+        """Return the expression for the sum of a column.
+
+        `value` is the expression of the column.
+        """
         if self.database.dialect == "ladybug" and table.column(column).type == "decimal":
             value = f"CAST({value} AS DOUBLE)"  # LadybugDB cannot add decimals
         return f"SUM({value})"

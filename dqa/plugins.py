@@ -1,9 +1,9 @@
 """Find plug-ins of other packages, by entry point or in the folder of a scenario.
 
-This module imports no plug-in by name, so `dqa` depends on no plug-in. Entry points register
-deciders, databases, readers of question sets, and other parts of methods. A scenario is a folder
-(`dqa.scenarios.catalogue`) that names its simulator, generator and scripts. A plug-in is imported
-when it is used. If the import fails, the error is one line, and all other plug-ins work.
+This module does not import any plug-in by name, so dqa does not depend on plug-ins. Entry points
+register deciders, databases, readers of question sets, and other parts of methods. A scenario is a
+folder (`dqa.scenarios.catalogue`) that names its simulator, generator and scripts. A plug-in is
+imported when it is used. If the import fails, the error is one line, and all other plug-ins work.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _CONTRACTS: Mapping[str, str] = {
 
 @cache
 def _registered(kind: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a kind by name, sorted."""
+    """Return the entry points of one kind of plug-in, sorted by name."""
     group = "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
     return {point.name: point for point in sorted(entry_points(group=group))}
 
@@ -67,8 +67,8 @@ def names(kind: str) -> tuple[str, ...]:
     ----------
     kind
         ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions), ``world`` or
-        ``scripted`` (replies of scripted models). For ``simulator`` and ``generator``, the names
-        are those of the scenarios that have such a part.
+        ``scripted`` (replies of scripted models). For ``simulator`` and ``generator``, the result
+        contains the names of the scenarios that have a simulator or generator.
     """
     if kind == "scenario":
         from dqa.scenarios.catalogue import scenario_names
@@ -112,7 +112,7 @@ def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # n
 
 
 def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
-    """Load an object, which must be an instance (or with `is_class`, a subclass) of `contract`."""
+    """Load an object. It must be an instance of `contract`, or with `is_class` a subclass of it."""
     try:
         loaded = resolve_name(value)
     except DqaError:
@@ -200,7 +200,7 @@ def analyse(paper: str | None = None) -> Analyse:
 
 
 def deciders() -> tuple[DeciderFactory, ...]:
-    """Return every decider factory that can be loaded, by name."""
+    """Return the factories of all deciders that can be loaded, by name."""
     return tuple(_loadable("decider", decider))
 
 
@@ -231,7 +231,10 @@ def decider(name: str) -> DeciderFactory:
 
 
 def decider_group(name: str) -> str:
-    """Return the package of a decider (``dqa`` for baselines), or the scenario of a heuristic."""
+    """Return the package of a decider (``dqa`` for baselines).
+
+    For a heuristic, return its scenario.
+    """
     if name in _registered("decider"):
         return _registered("decider")[name].module.partition(".")[0].removeprefix("dqa_")
     return f"heuristics of {_heuristics()[name][0].name}"
@@ -257,7 +260,10 @@ _MISSING = {
 
 
 def _scenario_with(part: str, name: str) -> Scenario:
-    """Return the scenario called `name`. Raise `UsageError` if it lacks the part."""
+    """Return the scenario called `name`.
+
+    If it lacks a part, such as a simulator, raise `UsageError`.
+    """
     found = find_scenario(name)
     if found is None:
         raise UnknownNameError(part, name, names(part))
@@ -267,7 +273,10 @@ def _scenario_with(part: str, name: str) -> Scenario:
 
 
 def simulator(name: str) -> Simulator:
-    """Return the simulator of a scenario: an object of a package, or the scenario's statements."""
+    """Return the simulator of a scenario.
+
+    A package defines it, or statements of the scenario do.
+    """
     return simulator_of(_scenario_with("simulator", name))
 
 
@@ -304,7 +313,7 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
 
 @cache
 def responders() -> tuple[Responder, ...]:
-    """Return the responders of scripted models that can be loaded, ordered by method."""
+    """Return the responders (replies of scripted models) that can be loaded, ordered by method."""
     return tuple(_loadable("scripted", partial(_load, "scripted")))
 
 
@@ -312,7 +321,7 @@ def responders() -> tuple[Responder, ...]:
 def events() -> tuple[type[Event], ...]:
     """Return the classes of events in traces: those of `dqa` and those of each method.
 
-    The events of a method that cannot be loaded are read as `OtherEvent`.
+    If a method cannot be loaded, its events are read as `OtherEvent`.
     """
     from dqa.core.events import CORE_EVENTS
 

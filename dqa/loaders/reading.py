@@ -38,7 +38,10 @@ class QuestionReader(Protocol):
 
     @property
     def rule_set(self) -> str | None:
-        """The rule set of the answers; None if each question set has its own rule set."""
+        """The rule set under which answers are right.
+
+        None if question sets have their own rule sets.
+        """
         ...
 
     def recognises(self, folder: Path) -> bool:

@@ -335,8 +335,8 @@ class _Script:
     def parsed(self, *, ordered: bool) -> Parsed:
         """Return the situation of the rows, and the defects.
 
-        Edges of missing nodes are left out and reported. With `ordered`, a node must be
-        created before its edges.
+        Edges of missing nodes are left out and reported. With `ordered`, this also happens to an
+        edge that the script creates before its nodes.
         """
         for edge in self.schema.edges:
             for label, column in (edge.source, edge.target):

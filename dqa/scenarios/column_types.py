@@ -1,4 +1,4 @@
-"""Map the type names of all databases to column types."""
+"""Convert the names of databases' types to dqa's column types."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ALSO: Mapping[ColumnType, frozenset[ColumnType]] = {
 
 
 def column_type(described: str) -> ColumnType | None:
-    """Return the column type for a database's type name; None for an unknown name."""
+    """Return the column type for the name of a database's type; None if the name is unknown."""
     words = described.strip()
     return next((kind for pattern, kind in _TYPES if pattern.search(words)), None)
 

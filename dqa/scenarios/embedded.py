@@ -49,16 +49,16 @@ def _load(situation: Situation, kind: Kind) -> Database:
 def whole_rows(
     database: Database, statement: str, limits: Limits = _MOST, called: str = _CALLED
 ) -> Rows:
-    """Return every row of a statement.
+    """Run a statement, and return all rows of its result.
 
     Parameters
     ----------
     database, statement
-        The database and its statement.
+        The database, and the statement that runs on it.
     limits
         Limits of the result.
     called
-        The statement's name in errors, such as its file.
+        How errors call the statement, for example by the name of its file.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def first_column(
 ) -> tuple[Cell, ...]:
     """Return the distinct values of a statement's first column, without NULL.
 
-    Parameters and errors are those of `whole_rows`.
+    `whole_rows` explains the parameters and the errors.
     """
     rows = whole_rows(database, statement, limits, called).rows
     return tuple(dict.fromkeys(cell_of(row[0]) for row in rows if row and row[0] is not None))

@@ -19,7 +19,7 @@ from dqa.scenarios.base import Scenario
 
 
 def require(holds: bool, problem: str) -> None:
-    """Raise `UsageError` with `problem` if a condition is false."""
+    """If a condition is false, raise `UsageError` with the message `problem`."""
     if not holds:
         raise UsageError(problem)
 
@@ -36,13 +36,13 @@ class Mix:
     direct
         The share of answers at a distance of 1 step.
     far
-        The share of answers at a distance of at least 2 steps. If `Difficulty.hops` is larger, it
-        replaces the 2 steps.
+        The share of answers at a distance of at least 2 steps. If `Difficulty.hops` is larger than
+        2, its value is the minimum distance instead.
 
     Raises
     ------
     UsageError
-        A proportion is negative, or they do not sum to 1.
+        A share is negative, or the shares do not sum to 1.
     """
 
     direct: float = 0.0
@@ -58,7 +58,7 @@ class Mix:
     def is_far(self, number: int) -> bool:
         """Return whether the answer to the question with this number, from 1, must be far.
 
-        Among the first n questions, the number of far answers is n times `far`, rounded.
+        The number of far answers among the first n questions is n times `far`, rounded.
         """
         return math.floor(self.far * number + 0.5) > math.floor(self.far * (number - 1) + 0.5)
 
@@ -80,7 +80,7 @@ class Difficulty:
     distractors
         Number of additional irrelevant items in each database.
     mix
-        Proportions of near and far answers; None for no proportions. With proportions, `hops`
+        The shares of near and far answers; None for no fixed shares. With fixed shares, `hops`
         applies only to far answers.
 
     Raises
@@ -110,14 +110,17 @@ class Difficulty:
 
     @property
     def described(self) -> str:
-        """The bounds that differ from the default."""
+        """A text that lists the bounds that differ from the default."""
         usual = Difficulty()
         shown = {f.name: getattr(self, f.name) for f in fields(self)}
         return ", ".join(f"{k}={v}" for k, v in shown.items() if v != getattr(usual, k)) or "none"
 
     @property
     def reach(self) -> int:
-        """The minimum distance of far answers in steps; without a mix, of all answers."""
+        """The minimum distance of far answers in steps.
+
+        Without a mix, it applies to all answers.
+        """
         return max(2, self.hops) if self.mix is not None and self.mix.far else self.hops
 
 
@@ -131,7 +134,7 @@ class Size(Protocol):
     """The scenario of worlds with this size."""
 
     def scaled(self, factor: float) -> Self:
-        """Return the size with its variable numbers multiplied by `factor`."""
+        """Return the size, with those numbers that may vary multiplied by `factor`."""
         ...
 
 
@@ -141,7 +144,8 @@ class Resistance(Protocol):
     def keeps(self, situation: Situation, questions: Sequence[LabelledQuestion]) -> Sequence[bool]:
         """Return, for each question about a situation, whether to keep it.
 
-        A question is kept if all deciders answer it wrongly. No answer is not a wrong answer.
+        A question is kept if all deciders answer it wrongly. A missing answer does not count as
+        wrong.
         """
         ...
 
@@ -165,7 +169,8 @@ class Request:
     resistance
         Selects questions that a group of deciders answers wrongly; None keeps all questions.
     databases_before, questions_before
-        The numbers of databases and questions in earlier parts of a set; 0 for the first part.
+        In a set of several parts, the numbers of databases and of questions in earlier parts; 0 for
+        the first part.
     """
 
     count: int
@@ -185,7 +190,7 @@ class Draw:
     Attributes
     ----------
     seed, database, attempt
-        The numbers that determine the world's random stream.
+        The numbers from which the world's stream of random numbers is derived.
     first
         The number of the world's first question.
     size
@@ -193,7 +198,7 @@ class Draw:
     difficulty
         The bounds of the search.
     targets, answers
-        The targets of the questions, in order, and their answers.
+        The target and the answer of each question, in order.
     """
 
     seed: int
@@ -207,9 +212,10 @@ class Draw:
 
 
 class Drawn(NamedTuple):
-    """A world, and the questions about it, which have no ids yet.
+    """A world and the questions about it. The questions have no ids yet.
 
-    `draw` contains the data to draw them again; None if the generator does not support that.
+    `draw` contains the data to draw the world and the questions again. It is None if the generator
+    does not support that.
     """
 
     situation: Situation
@@ -232,10 +238,10 @@ class Generator(Protocol):
         ...
 
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
-        """Yield worlds with questions, ``request.count`` in all.
+        """Yield worlds with their questions. In all, there are ``request.count`` questions.
 
-        The same request returns the same questions on every machine. A request with a larger count
-        returns the same first questions.
+        The same request returns the same questions on every machine. If only the count is larger,
+        the first questions are the same.
 
         Raises
         ------

@@ -46,9 +46,10 @@ class MergedDocument:
     origins: Mapping[FieldPath, str] = field(default_factory=dict)
 
     def wrong(self, path: FieldPath, problem: str) -> ParseError:
-        """Return an error with the file and the path of a field.
+        """Return an error that names the file and the path of a field.
 
-        The path names an item of a list by its name or label, or else by its number from 1.
+        In the path, an item of a list is named by its name or label. An item without either is
+        named by its number from 1.
         """
         names: list[str] = []
         part: Any = self.values
@@ -99,7 +100,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
 
 
 def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath) -> MergedDocument:
-    """Read an included file. An error names the field `at`, which contains the file's name."""
+    """Read an included file. Errors name the field `at`, in which the scenario names the file."""
     path = PurePosixPath(name)
     if path.is_absolute() or path.suffix != ".toml" or not isinstance(folder, Path):
         raise own.wrong(at, f"'{name}' must be the path of a .toml file, relative to this folder")

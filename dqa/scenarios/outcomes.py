@@ -1,4 +1,4 @@
-"""Compute outcomes with a scenario's query, through the interface of a simulator in Python.
+"""Compute outcomes with a scenario's query. The interface is that of a simulator in Python.
 
 For scoring, the statement runs on a situation in memory. For the oracle and for simulations of
 agents, it runs on a live database.
@@ -71,7 +71,7 @@ class ScenarioOutcomes:
         UsageError
             The question lists no candidates.
         DataError
-            The errors of `outcomes`.
+            See `outcomes`.
         InfrastructureError
             The database failed.
         """
@@ -82,7 +82,7 @@ class ScenarioOutcomes:
         return self.outcomes_of(question, rows, called)
 
     def outcomes_of(self, question: Question, rows: Rows, called: str) -> Outcomes:
-        """Return the outcomes in the rows of a statement. Errors call the statement `called`.
+        """Return the outcomes from the rows of a statement. Error messages call it `called`.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class ScenarioOutcomes:
         )
 
     def serves(self, kind: Kind) -> bool:
-        """Return whether the query exists in the language of a kind of database."""
+        """Return whether the scenario has the query in the language of a kind of database."""
         return kind in self._scenario.outcome_queries
 
     def statement(self, database: Database, question: Question) -> str:

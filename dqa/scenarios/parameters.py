@@ -31,12 +31,12 @@ _OF_COLUMNS: Mapping[ColumnType, ParameterType] = {
 
 
 def type_of_column(column: ColumnType) -> ParameterType:
-    """Return the default type of a parameter whose values are in a column."""
+    """Return the default type of a parameter whose values come from a column."""
     return _OF_COLUMNS.get(column, "text")
 
 
 def read_value(key: str, text: str, kind: ParameterType) -> Scalar:
-    """Convert a parameter's text to its type. Raise `DataError` if that is impossible."""
+    """Convert a parameter's text to the parameter's type. Raise `DataError` if this fails."""
     if kind not in _READERS:
         return text
     read, form = _READERS[kind]
@@ -47,19 +47,22 @@ def read_value(key: str, text: str, kind: ParameterType) -> Scalar:
 
 
 def read_list(key: str, text: str, kind: ParameterType) -> tuple[Scalar, ...]:
-    """Return the values in a text that lists several values. Raise the errors of `read_value`."""
+    """Split a text that lists several values, and return them. Errors are those of `read_value`."""
     return tuple(read_value(key, part, kind) for part in text.split(LIST_SEPARATOR))
 
 
 def text_of(value: Scalar | Cell) -> str:
-    """Return a value as a target's text."""
+    """Convert a value to the text that a target contains."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
 def typed_text(cell: Cell, kind: ParameterType) -> str:
-    """Return a value of a database as a target's text, in the form of the parameter's type."""
+    """Convert a value of a database to a target's text.
+
+    Its form depends on the parameter's type.
+    """
     if kind == "boolean" and cell in (0, 1):
         return text_of(bool(cell))
     if kind == "integer" and isinstance(cell, float) and cell.is_integer():

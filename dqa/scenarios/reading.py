@@ -20,8 +20,9 @@ The folder contains
     for each heuristic of ``scenario.toml``, a statement whose first row's first column is the
     answer.
 
-Statements are templates over the target. All except those of candidates may use ``$candidates``.
-Statements of candidates, outcomes and heuristics may exist in one language only.
+Statements are templates whose placeholders are the keys of the target. All statements except those
+that list candidates may also use ``$candidates``. Statements for candidates, outcomes and
+heuristics may exist in only one language.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ class _Reading:
         return found
 
     def _check_names(self, file: str, text: str, template: Template, known: Iterable[str]) -> None:
-        """Report the unknown names of a template in a file, with their lines."""
+        """Report the unknown placeholders of a template in a file, with their lines."""
         for name, problem in unknown_names(template, known):
             spelled = re.compile(rf"\$\{{?{re.escape(name)}\b" if name else r"\$(?![\w{$])")
             lines = enumerate(text.splitlines(), 1)

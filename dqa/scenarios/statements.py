@@ -42,13 +42,14 @@ CYPHER_ESCAPES = str.maketrans(
 def sql_literal(value: Scalar) -> str:
     r"""Return `value` as an expression with the same meaning in every SQL dialect.
 
-    A backslash begins an escape only in MySQL's default mode. The text ``'\\'`` is therefore one or
-    two backslashes, but its first character is always a backslash.
+    A backslash begins an escape only in MySQL's default mode. The literal ``'\\'`` therefore means
+    one or two backslashes, but the first character of its value is always a backslash.
 
     Raises
     ------
     DataError
-        The value is text with a NUL, or with a backslash and every character that could replace it.
+        The value is a text with a NUL, or a text with a backslash that also contains every
+        character that could stand for the backslash.
     """
     if not isinstance(value, str):
         return _plain(value).upper()
@@ -78,7 +79,7 @@ def cypher_literal(value: Scalar) -> str:
     Raises
     ------
     DataError
-        The value is text with a NUL.
+        The value is a text with a NUL.
     """
     if not isinstance(value, str):
         return _plain(value)
@@ -88,7 +89,7 @@ def cypher_literal(value: Scalar) -> str:
 
 
 def _plain(value: int | Decimal) -> str:
-    """Return a number without an exponent, or a truth value."""
+    """Return the literal of a number, without an exponent, or of a truth value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:f}" if isinstance(value, Decimal) else str(int(value))
@@ -130,7 +131,7 @@ def split_statements(text: str) -> tuple[tuple[int, Template], ...]:
 
 
 def filled(template: Template, kind: Kind, values: Values) -> str:
-    """Return the statement with its values.
+    """Return the statement in which the values replace the placeholders.
 
     Raises
     ------

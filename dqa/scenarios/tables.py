@@ -19,18 +19,18 @@ from dqa.scenarios.statements import cypher_literal, sql_literal
 
 @dataclass(frozen=True, slots=True)
 class LiveTable:
-    """A table of a scenario in the spelling of one database; `table_in` creates it.
+    """A table of a scenario, spelled for one database. `table_in` creates it.
 
     Attributes
     ----------
     table
         The schema of the table in the scenario.
     is_graph, dialect
-        Whether the database is a graph, and its dialect.
+        Whether the database is a graph, and the dialect of the database.
     source
         The clause that reads the rows: ``FROM branch``, ``MATCH (n:Branch)``.
     spelled
-        The expression of each column's value.
+        For each column, the expression that reads its value.
     element
         The variable of a row's node or edge in a graph's statement.
     """
@@ -52,7 +52,7 @@ class LiveTable:
         return self.spelled[name]
 
     def literal(self, name: str, text: str) -> str | None:
-        """Convert a text to a literal of a column's type; None if the text does not fit."""
+        """Convert a text to a literal of a column's type; None if the type excludes the text."""
         kind = self.table.column(name).type
         try:
             value = read_value(name, text, type_of_column(kind))
@@ -113,7 +113,7 @@ _CONVERTED: Mapping[str, frozenset[ColumnType]] = {
 def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
     """Return a scenario's table in the spelling of a database's kind and dialect.
 
-    The dialect ``ansi`` quotes a name only if it has to.
+    In the dialect ``ansi``, a name is quoted only if it needs quotes.
 
     Raises
     ------
@@ -152,9 +152,11 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
 
 
 def order_of(cell: Cell) -> tuple[bool, float, str]:
-    """Return a sort key: numbers by size, then texts by their characters.
+    """Return a sort key.
 
-    A server's own order of texts depends on its locale.
+    It sorts numbers by size, and texts, after all numbers, by their characters.
+
+    Servers do not sort here, because their order of texts depends on the locale.
     """
     if isinstance(cell, int | float):
         return False, cell, ""

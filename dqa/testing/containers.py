@@ -1,8 +1,8 @@
 """Temporary database servers in containers, for tests.
 
-An image must support the environment variables of the official image. A server is ready when `dqa`
-can examine it over the network. Logs are not a reliable sign, because they differ between images,
-and some images restart the server during initialisation.
+An image must support the environment variables of the official image. A server is ready when dqa
+can examine it over the network. Its log does not show reliably when it is ready, because logs
+differ between images, and some images restart the server during initialisation.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def why_no_container(name: str | None = None, image: str | None = None) -> str |
     name
         One of `SERVERS`. Its image is pulled if it is missing.
     image
-        The image to check. The default is the same as in `run_container`.
+        The image to check. By default, it is the default image of `run_container`.
     """
     if find_spec("testcontainers") is None:
         return f"The package 'testcontainers' is not installed: {install_command('testing')}."
@@ -152,7 +152,8 @@ def wait_until_ready(
 ) -> None:
     """Wait until a backend can examine a server.
 
-    A server may accept connections before its initialisation is complete.
+    Connections alone do not show that a server is ready. It may accept them before its
+    initialisation is complete.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def wait_until_ready(
     seconds
         Maximum time to wait.
     ended
-        Function that returns the reason why the server ended; None while it runs.
+        Function that returns None while the server runs, and otherwise the reason why it ended.
 
     Raises
     ------
@@ -190,7 +191,7 @@ def wait_until_ready(
 
 
 def _variable(name: str) -> str:
-    """Return the environment variable of an image."""
+    """Return the name of the environment variable that selects the image of a server."""
     return f"DQA_{name.upper()}_IMAGE"
 
 
@@ -215,7 +216,10 @@ def _start(container: DockerContainer, server: _Server, image: str) -> str:
 
 
 def _end_of(container: DockerContainer, image: str) -> str | None:
-    """Return an error message with the end of the container's log; None while it runs."""
+    """Return None while the container runs.
+
+    Later, return an error message with the end of its log.
+    """
     container.reload()
     if container.status in {"created", "running"}:
         return None

@@ -27,9 +27,10 @@ class DatabaseCreator(ExitStack):
     engine
         Default engine.
     folder
-        The folder in which relative paths begin.
+        The folder to which relative paths refer.
     fixture
-        Function that returns a fixture by name. A server starts only when a test needs it.
+        Function that returns the fixture of a name. With it, a server starts only when a test needs
+        it.
     """
 
     def __init__(self, engine: str, folder: Path, fixture: Callable[[str], Any]) -> None:
@@ -50,7 +51,7 @@ class DatabaseCreator(ExitStack):
         Parameters
         ----------
         content
-            Content of the database; see `dqa.temporary_database`. A relative path begins in the
+            Content of the database; see `dqa.temporary_database`. A relative path refers to the
             folder of the test module.
         engine
             Name of the backend. The default is ``--dqa-engine``. A server runs in a container.
@@ -77,8 +78,8 @@ class ServerStarter(ExitStack):
     Parameters
     ----------
     mode
-        What to do if no container can run: ``require`` fails the test and ``auto`` skips it.
-        ``skip`` always skips the test.
+        What to do with a test that needs a container. If no container can run, ``require`` lets the
+        test fail, and ``auto`` skips it. ``skip`` always skips the test.
     environment
         Environment variables. ``DQA_TEST_NAME_URL`` is the URL of a server to use instead of a
         container.
@@ -99,9 +100,9 @@ class ServerStarter(ExitStack):
         name
             ``mysql``, ``postgres`` or ``neo4j``.
         seed
-            SQL or Cypher script, or its file. It runs on the server once per session, without the
-            guard's checks. On your own server, its data remains after the session, so the script
-            must first delete what an earlier session wrote.
+            SQL or Cypher script, or the path of its file. The script runs on the server once per
+            session, and the guard does not check it. On your own server, the data remains after the
+            session. The script must therefore first delete what an earlier session wrote.
 
         Raises
         ------

@@ -57,8 +57,8 @@ Asker: TypeAlias = Callable[..., Trace]
 def assert_choice(decision: Decided, *expected: Candidate) -> None:
     """Fail if a decision is not one of the expected choices.
 
-    If the question has no candidates, the text of the answer is compared. An expected choice that
-    is not a candidate is a mistake in the test, and fails it.
+    If the question has no candidates, the text of the answer is compared. If an expected choice is
+    not a candidate, the test is wrong and also fails.
     """
     __tracebackhide__ = True
     asked = decision.asked if isinstance(decision, Trace) else None
@@ -85,7 +85,7 @@ def assert_ending(decision: Decided, expected: Ending | str) -> None:
 
 
 def assert_reads(decision: Decided, *names: str) -> None:
-    """Fail if a name (of a table, a column or a label) occurs in no statement that ran.
+    """Fail if no statement that ran contains a name (of a table, a column or a label).
 
     Names are compared as whole words without regard to case. Quoted texts are ignored.
     """
@@ -115,7 +115,7 @@ def assert_at_most(
 
 
 def describe_decisions(traces: Collection[Trace], count: int) -> str:
-    """Describe the last decisions of a test. The test made `count` decisions in total."""
+    """Describe the last decisions of a test. `count` is the number of all its decisions."""
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 

@@ -48,15 +48,15 @@ class Request:
 
     @property
     def last(self) -> str:
-        """The text of the last message: an observation, a correction, or the task."""
+        """The text of the last message, which is an observation, a correction, or the task."""
         return self.messages[-1].text if self.messages else ""
 
 
 class PreparedReplies(ProgramModel):
     """A chat model with prepared replies. It records its requests.
 
-    Threads may share it. Replies from a list are used in the order of the requests, so parallel
-    decisions need a function.
+    Several threads may use the same model. Replies from a list are used in the order of the
+    requests, so parallel decisions need a function.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class PreparedReplies(ProgramModel):
     Raises
     ------
     UsageError
-        There are more requests than replies, or the method accepts no statements.
+        There are more requests than replies, or a reply is a statement and the method accepts none.
     """
 
     name: str | None = "scripted:replies"

@@ -26,7 +26,7 @@ _NO_NAME = re.compile(r"[^\w.-]+")
 
 
 def query(statement: str, thought: str = _THOUGHT, plan: str | None = None) -> Step:
-    """Return a reply that runs a statement, in the reply format of the method that asks.
+    """Return a reply that runs a statement, in the format of the method that calls the model.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def query(statement: str, thought: str = _THOUGHT, plan: str | None = None) -> S
 
 
 def answer(decision: str, thought: str = _THOUGHT) -> Answer:
-    """Return a reply with the decision, in the reply format of the method that asks."""
+    """Return a reply with the decision, in the format of the method that calls the model."""
     return Answer(thought, str(decision))
 
 
@@ -69,14 +69,14 @@ class ModelScripter:
         name
             Name of the model in traces.
         all_used
-            Whether the test fails if replies are left over.
+            Whether the test fails if some replies were not used.
         """
         model = PreparedReplies(replies, name=name)
         self._models += [model] if all_used else []
         return model
 
     def check_all_used(self) -> None:
-        """Fail if replies are left over."""
+        """Fail if some replies were not used."""
         __tracebackhide__ = True
         for model in self._models:
             if model.unused:
@@ -117,7 +117,8 @@ class ModelRecorder:
         model
             ``provider:model``, such as ``openai:gpt-5``.
         base_url, seed
-            URL of the server, and seed of a scripted model. Only recording uses them.
+            URL of the server, and seed of a scripted model. They are used only when a cassette is
+            recorded.
 
         Raises
         ------
@@ -135,7 +136,8 @@ class ModelRecorder:
     def close(self, *, keep: bool) -> None:
         """Close recordings.
 
-        With `keep`, move them to their files; otherwise print their location.
+        With `keep`, move the recordings to the files of the cassettes. Otherwise print where they
+        are.
         """
         for cassette, target in self._recordings:
             cassette.close()

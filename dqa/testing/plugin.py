@@ -29,7 +29,7 @@ _SHOWN = 3
 
 @dataclass
 class TestRecord:
-    """The last decisions of a test, their number, and whether the test passed."""
+    """The last decisions of a test, the number of all its decisions, and whether it passed."""
 
     __test__ = False
 
@@ -85,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that need a server, if this is known before they run."""
+    """Mark the tests that need a server, as far as this is known before they run."""
     by_default = _setting(config, "engine") in SERVERS
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
@@ -112,7 +112,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the decisions of a failed test to its report once."""
+    """Add the decisions of a failed test to its report, but only once."""
     report = yield
     record = item.stash.get(RECORD, None)
     if record is not None and call.when == "call":

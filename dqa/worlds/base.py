@@ -1,4 +1,4 @@
-"""Factories of worlds (entry points ``dqa.worlds``), and policies that play them."""
+"""Factories of worlds (entry points ``dqa.worlds``), and policies that play worlds."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class InformedPolicy(Policy):
         Parameters
         ----------
         position, random
-            The parameters of `Policy.choose`.
+            See `Policy.choose`.
         state
             The true state, which `dqa.worlds.world.Move.reveal` returns.
         """
@@ -83,8 +83,8 @@ class PolicyFactory:
     description
         A description in one line.
     make
-        Creates the program for a seed. A learning player is read from the cache. If the cache lacks
-        it, the player is trained. The result depends only on the seed and the settings.
+        Creates the program for a seed. A learning player is read from the cache. If the cache does
+        not contain it, it is trained first. The program depends only on the seed and the settings.
     trainer
         The trainer of a learning player; None for other programs.
     """
@@ -118,8 +118,8 @@ class WorldFactory:
     policies
         The programs that play the world, by name.
     foreseen
-        Whether `Position.after` can return the result of an action. This is impossible if the
-        result is known only after the action.
+        Whether `Position.after` can compute the result of an action. In some worlds, the result is
+        known only after the action.
     """
 
     name: str
@@ -169,11 +169,11 @@ class PolicyDecider(Decider):
         Parameters
         ----------
         question, position
-            The move.
+            The question of the move, and its position.
         names
-            Texts that are added to the seed in place of the question's key.
+            Texts that are added to the seed instead of the question's key.
         reveal
-            `Move.reveal` of the move, which is called only for an informed program.
+            The function `Move.reveal` of the move. It is called only for an informed program.
         """
         words = f"{self._seed} {' '.join(names) or question.key}".encode()
         random = np.random.default_rng(int.from_bytes(blake2b(words, digest_size=8).digest()))
@@ -200,14 +200,14 @@ def is_move(question: Question) -> bool:
 
 
 def find_position(question: Question, database: Database) -> Position:
-    """Return the state of a question, read from its database.
+    """Read the position that a question is about from the question's database.
 
     Raises
     ------
     UsageError
         The question is not a move of a world or of a scenario with ``[events]``.
     DataError
-        The errors of `World.position`, or the scenario's events cannot be read.
+        See `World.position`. Also raised if the scenario's events cannot be read.
     """
     if question.scenario in plugins.names("world"):
         factory = plugins.world(question.scenario)

@@ -1,4 +1,4 @@
-"""Read moves from a user's table of events, which ``[events]`` of a scenario describes.
+"""Read moves from a user's table of events. ``[events]`` of a scenario describes the table.
 
 Two sides alternate. The payoffs are unknown, so methods that look ahead stop at their horizon and
 estimate rewards.
@@ -53,11 +53,14 @@ class EventTablePosition(Position):
 
     @property
     def key(self) -> Hashable:
-        """The events, and the side that acts next."""
+        """A key of the state: its events, and the side that acts next."""
         return self.events, self.mover
 
     def after(self, action: Candidate) -> EventTablePosition:
-        """Return the position with the action as a new event. The other side acts next."""
+        """Return the position after an action, which is added as an event.
+
+        The other side acts next.
+        """
         if action not in self.actions:
             raise UsageError(f"{action!r} is not an action that {self.mover} can take here.")
         mover = self.mover or PLAYERS[0]
@@ -80,7 +83,7 @@ class EventTablePosition(Position):
 def events_statement(question: Question, kind: Kind) -> str | None:
     """Return the statement that reads a question's events.
 
-    None if the scenario has no ``[events]``.
+    Return None if the scenario has no ``[events]``.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def event_table_position(question: Question, database: Database) -> EventTablePo
         A row is not an event of the two sides, event numbers have a gap, the replies of the
         opponent are unknown, or the scenario has no statement for this kind of database.
     QueryError, DatabaseUnavailableError
-        The errors of `Database.query`.
+        Errors of `Database.query`.
     """
     statement = events_statement(question, database.kind)
     scenario = plugins.scenario_of(question)

@@ -1,8 +1,8 @@
 """Store the history of episodes in a database, and open it for players.
 
-All worlds use the same tables ``games``, ``events``, ``outcomes`` and ``hidden``. A player can only
-read the rows of the current game, because the rows of the mirrored game would reveal hidden values.
-In ``hidden``, a player can only read its own rows. The table ``attempts`` stores which process
+All worlds use the same tables ``games``, ``events``, ``outcomes`` and ``hidden``. A player can read
+only the rows of the current game, because the rows of the mirrored game would reveal hidden values.
+In ``hidden``, a player can read only its own rows. The table ``attempts`` stores which process
 writes each game. Players cannot read it.
 """
 
@@ -99,7 +99,8 @@ class Game:
     number
         The number of the game, unique in a history.
     world, seed, mirrored
-        The world, the seed, and whether players are swapped; see `dqa.worlds.world.World.start`.
+        The world, the seed of the episode, and whether the players swap their hidden values; see
+        `dqa.worlds.world.World.start`.
     settings
         The settings of the world, as JSON.
     hidden
@@ -124,8 +125,8 @@ class History:
     isolation
         Where statements of players run. Use ``"none"`` only for trusted programs.
     first
-        The offset that is added to all game numbers. With different offsets, matches with the same
-        seeds can share a database.
+        The offset that is added to all game numbers. Matches with the same seeds can be in the same
+        database if their offsets differ.
     run
         The id of the run that writes, at most 32 characters. Games of other runs are never changed.
 
@@ -161,17 +162,23 @@ class History:
                     self._require_own(connection.execute(runs).scalars())
 
     def numbered_from(self, first: int) -> History:
-        """Return the same history with a different offset. Closing one history closes both."""
+        """Return the same history with a different offset.
+
+        If one of the two is closed, both are.
+        """
         other = copy(self)
         other._first = first  # noqa: SLF001
         return other
 
     def number_of(self, seed: int, *, mirrored: bool) -> int:
-        """Return the number of the game with a seed, which is the same in every attempt."""
+        """Return the number of the game with a seed.
+
+        All attempts at a game have the same number.
+        """
         return self._first + 2 * seed + mirrored
 
     def begin(self, game: Game) -> None:
-        """Write the start of a game, and delete the rows of an earlier attempt.
+        """Write the start of a game. If there was an earlier attempt, delete its rows first.
 
         Raises
         ------
@@ -247,7 +254,7 @@ class History:
             return self._reader[0].with_rows(rows)
 
     def close(self) -> None:
-        """Close the database for the writer and for all readers."""
+        """Close the database. Neither the writer nor readers can use it afterwards."""
         with self._opening:
             while self._reader:
                 self._reader.pop().close()

@@ -54,7 +54,7 @@ class ObservedPosition(Position):
     events
         The actions and observations.
     free_form
-        The question's form of actions that are not listed.
+        The form of actions that the question does not list; see `Question.free_form`.
     cautious
         The action to take if an answer names no action.
     reward
@@ -73,7 +73,10 @@ class ObservedPosition(Position):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The kind of the next step: the end if the reward is known, otherwise a decision."""
+        """The kind of the next step.
+
+        If the reward is known, it is the end, otherwise a decision.
+        """
         return "decision" if self.reward is None else "terminal"
 
     @property
@@ -107,7 +110,7 @@ class ObservedPosition(Position):
         return f"Goal: {self.goal}\n{self.observation}"
 
     def shown_in(self, text: str) -> Shown:
-        """Return ``"state"`` if a text contains the current observation, else ``"nothing"``."""
+        """Return ``"state"`` if a text contains the current observation; else ``"nothing"``."""
         return "state" if self.observation in text else "nothing"
 
     def payoff(self) -> float | None:
@@ -123,7 +126,7 @@ class ObservedPosition(Position):
 def read_observed(question: Question, database: Database) -> ObservedPosition:
     """Read the position of a question from the history.
 
-    If the question's id names the move (``GAME-MOVE``), later events are ignored.
+    If the question's id names the move (``GAME-MOVE``), events after this move are ignored.
 
     Raises
     ------
@@ -163,7 +166,7 @@ def _number(text: str) -> int | None:
 
 
 def game_filter(game: int | None) -> str:
-    """Return the WHERE clause for the rows of one game; empty for None."""
+    """Return the WHERE clause that selects the rows of one game; empty if the game is None."""
     return "" if game is None else f" WHERE game = {game:d}"
 
 
@@ -177,7 +180,7 @@ def events_of(
     database
         The history that the player may read.
     whose
-        The name of the game in errors.
+        How errors call the game.
     game
         The number of the game; None if the database contains a single game.
     before
@@ -207,7 +210,7 @@ def read_rows(database: Database, statement: str, about: str) -> Rows:
 
 
 def require_numbers(numbers: Sequence[object], about: str, count: int | None = None) -> None:
-    """Raise `DataError` unless numbers are 1, 2, 3 and so on, or 1 to `count` if `count` is set."""
+    """Raise `DataError` unless numbers are 1, 2, 3 and so on. With `count`, the last is `count`."""
     for place in range(1, (len(numbers) if count is None else count) + 1):
         number = numbers[place - 1] if place <= len(numbers) else None
         if str(number) != str(place):

@@ -57,7 +57,7 @@ class Trainer:
         Returns the player, given its weights. It raises `IndexError`, `KeyError` or `ValueError`
         if the weights are invalid.
     settings
-        All other values that determine the result, as JSON values.
+        All other values on which the result of the training depends, as JSON values.
     """
 
     world: str
@@ -117,7 +117,7 @@ class Learnt:
 
 
 def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
-    """Return the factory of a learning player. `make` trains it with the budget `SMALL`."""
+    """Return the factory of a learning player. If necessary, it trains with the budget `SMALL`."""
 
     def make(seed: int) -> Policy:
         return trainer.play(learn(trainer, seed).weights)
@@ -201,9 +201,9 @@ def read_weights(file: Path) -> Weights:
         with np.load(BytesIO(read_bytes(file)), allow_pickle=False) as opened:
             arrays = dict(opened)
     except Exception as error:  # a damaged archive can raise anything
-        raise DataError(f"{file}: it is not a trained player, or damaged ({error}).") from error
+        raise DataError(f"{file} is damaged, or it is not a trained player ({error}).") from error
     if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise DataError(f"{file}: it has a value that is not a number.")
+        raise DataError(f"{file} is damaged: it contains a value that is not a number.")
     return arrays
 
 

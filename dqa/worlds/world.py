@@ -55,7 +55,7 @@ class GameEvent:
 
 @dataclass(frozen=True, slots=True)
 class HiddenVariable:
-    """A value that only another player knows. It can be inferred from the history.
+    """A value that only one player knows. Other players can infer it from the history.
 
     Attributes
     ----------
@@ -140,9 +140,9 @@ class Position(ABC):
         return "nothing"
 
     def in_words(self, actions: Sequence[Candidate]) -> str:
-        """Describe the legal actions if there are too many to list.
+        """Return a description of the legal actions, if there are too many to list them.
 
-        Otherwise return an empty string.
+        If the actions are listed, return an empty text.
         """
         del actions
         return ""
@@ -158,7 +158,7 @@ class Position(ABC):
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """The payoffs that correspond to the rewards 0 and 1 in the current decision."""
+        """The two payoffs that count as the rewards 0 and 1 in the current decision."""
         return self.payoff_range
 
     @property
@@ -179,15 +179,16 @@ class Move:
     player
         The player who decides: one of `World.players`.
     question
-        The player's view, with the legal moves as candidates.
+        The question for the player. Its candidates are the legal moves.
     position
         The same state, for methods that look ahead.
     opened
-        Opens the history without values that are hidden from the player. It is called at most
-        once. The episode closes the database.
+        A function that opens the history, without values that are hidden from the player. It is
+        called at most once. The episode closes the database.
     reveal
-        Returns the true state with all hidden values, in the world's own form; None if the world
-        has none. It is called only for informed programs (`dqa.worlds.base.InformedPolicy`).
+        A function that returns the true state with all hidden values, in a form that the world
+        defines; None if the world has no hidden values. It is called only for informed programs
+        (`dqa.worlds.base.InformedPolicy`).
     """
 
     player: str
@@ -227,8 +228,8 @@ class Episode(ABC):
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
         """Return additional facts about an ended episode by name; may be empty.
 
-        Examples are whether the players agreed, the deal, and whether it is Pareto optimal. The
-        world's metrics use these facts.
+        For example: whether the players agreed, what they agreed on, and whether this is Pareto
+        optimal. The world's metrics use these facts.
         """
 
     @abstractmethod
@@ -264,13 +265,12 @@ class World(ABC):
             The seed of all random events. These events do not depend on the players.
         mirrored
             Whether the players swap their hidden values (cards, points) and, if seats differ, their
-            seats. Everything else is the same as in the game with the same seed that is not
-            mirrored.
+            seats. Everything else is the same as in the game with this seed that is not mirrored.
         """
 
     @abstractmethod
     def position(self, question: Question, database: Database) -> Position:
-        """Return the state of a question, read from its database.
+        """Read the state that a question is about from the question's database.
 
         Raises
         ------

@@ -18,7 +18,7 @@ _NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The table whose rows belong to candidates, by a join or by relationships of a graph."""
+    """A table whose rows belong to candidates. A join or relationships of a graph connect them."""
 
     table: SurveyedTable
     join: Join | None = None

@@ -209,7 +209,10 @@ class Standard(MemoryDecider):
             check_situation(question)
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return the decider that plays the next trial; None after a success or the last trial."""
+        """Return the decider that plays the next trial.
+
+        The result is None if a trial succeeded, or if no trial is left.
+        """
         if earlier and (earlier[-1].reward or 0.0) >= 1.0:
             return None
         return super().attempt(earlier)

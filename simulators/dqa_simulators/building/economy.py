@@ -72,8 +72,8 @@ class Economy:
     inputs : array of shape (b,)
         The number of goods that each building needs.
     scale : array of shape (b,)
-        The factor of a building's needs and outputs if its level is raised: (level + 5) / level.
-        At level 0 it is 1, because the tables do not contain the quantities of one level.
+        The factor by which a building's needs and outputs grow if its level is raised: (level + 5)
+        / level. At level 0 it is 1, because the tables do not contain the quantities of one level.
     supply_goods, supply_building, max_supply, output : arrays of shape (s,)
         The goods and the building of each row of `supply`, as rows of their tables, and the
         columns max_supply and current_output.

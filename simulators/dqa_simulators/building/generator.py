@@ -112,10 +112,10 @@ def build_building(
     size
         Rows of the tables, before distractors.
     difficulty
-        More `hops` give more tiers. If `hops` is above 1, inputs are scarce and buildings of
-        higher tiers are larger. Then 5 extra levels have the largest effect in low tiers.
-        `distractors` is the number of extra goods, appended to the tables. Each has one building.
-        Their chain is not connected to the rest of the goods.
+        More `hops` give more tiers. If `hops` is above 1, inputs are scarce and buildings of higher
+        tiers are larger. Then 5 extra levels have the largest effect in low tiers. `distractors` is
+        the number of extra goods, appended to the tables. Each extra goods has one building. The
+        extra goods form a chain that is not connected to the other goods.
 
     Returns
     -------
@@ -277,7 +277,10 @@ def _demand(
 
 
 def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -> _Economy:
-    """Append `count` goods and buildings. Building i turns goods i - 1 into goods i."""
+    """Append `count` goods and buildings.
+
+    Of these, building i turns goods i - 1 into goods i.
+    """
     if not count:
         return economy
     stock = economy.buildings

@@ -80,7 +80,7 @@ class BuildingSimulator:
     ) -> list[Outcomes]:
         """Return the price of each question's goods after the expansion of each building.
 
-        The questions share the simulation of the candidates.
+        The candidates are simulated once for all questions.
 
         Raises
         ------

@@ -184,7 +184,7 @@ class Books:
     def _write_sale(self, period: int, names: tuple[str, str], sold: int) -> None:
         """Write a sale.
 
-        With errors, as in real data: a sale may be posted twice, or be corrected later.
+        Some sales have errors, as in real data: they are posted twice, or corrected later.
         """
         rows, random = self.tables["sales"], self._random
         posted = sold

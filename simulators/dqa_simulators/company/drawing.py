@@ -168,7 +168,7 @@ class Company:
     demand_noise, lead_noise, defect_noise, competitor_noise
         The random values of demand, lead times, defects and the competitor's prices, by period.
     memos, proposals
-        The texts and the choices, by period.
+        The memos and the proposals of the episode, in the order of their periods.
     """
 
     settings: CompanySettings

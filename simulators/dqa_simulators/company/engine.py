@@ -362,7 +362,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 def play_naive(company: Company, state: State, books: Books) -> float:
     """Return the profit plus the final value that the naive policy reaches.
 
-    This sum is the anchor of the score: by definition, it has the score 0.
+    By definition, this sum has the score 0.
     """
     state, sold = state.copy(), books.last_sold()
     normal = np.full(len(company.base), NORMAL)

@@ -29,7 +29,7 @@ class Manager(Policy):
     """Answers each proposal with its first choice, which changes nothing, and plans by a rule."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Return the plan, or the choice of a proposal."""
+        """Return the plan of a period, or the answer to a proposal."""
         del random
         view = cast("CompanyPosition", position)
         if view.proposal:
@@ -37,7 +37,7 @@ class Manager(Policy):
         return self.plan(view.reading, view.left)
 
     def decide(self, view: CompanyPosition) -> Candidate:
-        """Return the choice that changes nothing."""
+        """Answer a proposal with the choice that changes nothing."""
         return view.actions[0]
 
     @abstractmethod

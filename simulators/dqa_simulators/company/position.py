@@ -30,7 +30,7 @@ class CompanyPosition(ObservedPosition):
     reading
         The books.
     proposal
-        The kind of the proposal to decide; empty for a plan.
+        The kind of the proposal that is decided next; empty if a plan is decided next.
     left
         The number of remaining periods, including this one.
     plan

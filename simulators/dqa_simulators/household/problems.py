@@ -37,7 +37,7 @@ class Problem(NamedTuple):
     types
         The PDDL type of each thing: ``object``, ``receptacle``, ``location``, ...
     facts
-        The facts.
+        The facts that are true in the state.
     goal
         The goal in PDDL: ``(:goal ...)``.
     """

@@ -31,9 +31,9 @@ class TaskType:
     Attributes
     ----------
     name
-        The name in the paper's table.
+        The name of the type in the paper's table.
     official
-        The name in alfworld.
+        The name of the type in alfworld.
     allowed
         The name of alfworld's table of the things that can get the treatment; empty for a task
         without a treatment.

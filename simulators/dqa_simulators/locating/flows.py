@@ -93,7 +93,10 @@ def _shared(outgoing: FloatArray, supports: FloatArray) -> FloatArray:
 
 
 def _ratios(state: State, placed: IntArray, power: FloatArray) -> FloatArray:
-    """Return, at the node of each placed merchant, the share of power from countries abroad."""
+    """Return the share of foreign power at the node of each placed merchant.
+
+    Foreign power is the power of countries that are not at home at the node.
+    """
     world, k = state.world, len(placed)
     nodes = world.row_node[placed]
     rows, counts = world.rows_of_node.of(nodes)

@@ -93,8 +93,8 @@ def build_locating(
 
     Nodes are ordered from upstream to downstream. Routes only lead downstream, so the graph is
     acyclic. Some nodes are hubs with many incoming routes. The last nodes are end nodes. Each
-    country has power at its home and at other nodes. About half of these are upstream of its home.
-    Some countries have a merchant away from home.
+    country has power at its home and at other nodes. About half of these other nodes are upstream
+    of its home. Some countries have a merchant away from home.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ def build_locating(
         Rows of the tables, before distractors.
     difficulty
         `hops` is the number of routes between a country's home and its nodes upstream.
-        `distractors` is the number of extra nodes without routes, appended to the tables. Each is
-        the home of an extra country, and up to 2 other countries have power there.
+        `distractors` is the number of extra nodes without routes, appended to the tables. Each
+        extra node is the home of an extra country, and up to 2 other countries have power there.
 
     Returns
     -------
@@ -277,7 +277,10 @@ def _base_power(rng: np.random.Generator, size: LocatingSize, development: _Floa
 
 
 def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _World:
-    """Append nodes without routes, each with a new country and the power of up to 2 old ones."""
+    """Append nodes without routes.
+
+    Each new node is the home of a new country. Up to 2 other countries have power there.
+    """
     if not count:
         return world
     countries, nodes = len(world.homes), len(world.local_value)

@@ -180,7 +180,7 @@ class _Network:
         ]
         self._norm = weights.get(f"{start}norm")
         if self(np.zeros(FEATURES, dtype=np.float32)).shape != (ACTIONS,):
-            raise ValueError("this network does not play hold'em")
+            raise ValueError("the network does not fit the features and actions of hold'em")
 
     def __call__(self, seen: Floats) -> NDArray[np.floating]:
         *hidden, (last, bias) = self._layers

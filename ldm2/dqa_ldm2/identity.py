@@ -72,8 +72,8 @@ class QuestionIdentity:
     def without_words(self) -> Self:
         """Return the identity without `words`.
 
-        Without words, questions with equal goals can be different. For example, all moves of a game
-        have the same goal.
+        Questions with equal goals then count as different questions. For example, all moves of a
+        game have the same goal.
         """
         return replace(self, words="")
 

@@ -31,7 +31,8 @@ class RefinedGoal:
     ground_reward, best_reward
         The rewards of the ground process and of the best process; None if the process did not end.
     key_step
-        The first added step of the best process; None if it was not better.
+        The first added step of the best process; None if the best process is not better than the
+        ground process.
     version, added
         The number of the addition, and the number of its new tuples.
     calls

@@ -116,7 +116,7 @@ class Clusters(Reply):
     types
         By name of a type, the numbers of its texts, from 1.
     forgotten
-        The numbers without a type.
+        The numbers of the texts that have no type.
     problems
         Descriptions of the errors in the reply.
     """

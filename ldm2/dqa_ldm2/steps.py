@@ -333,7 +333,7 @@ def last_actions(steps: Sequence[Step]) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text. A long text is cut, and the number of its other characters is added."""
+    """Return a text. If it is too long, cut it, and add the number of cut characters."""
     if len(text) <= most + _MARK:
         return text
     return f"{text[:most].rstrip()} [... {len(text) - most} more characters]"

@@ -56,7 +56,7 @@ def distinct_keys(
     draw
         Draws n proposals, shape (n,), which may repeat.
     count
-        The number of keys to draw. At least as many free keys must exist.
+        The number of keys to draw. At least this number of keys must not be in `taken`.
     taken
         Keys to exclude.
     everything

@@ -38,7 +38,7 @@ LIKELIHOODS = (
 
 @dataclass(frozen=True, eq=False)
 class UncertainFactor:
-    """A latent factor with l values, and their effects on n actions.
+    """A latent factor with l values, and the effects of these values on n actions.
 
     Attributes
     ----------

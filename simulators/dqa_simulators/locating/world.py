@@ -172,7 +172,8 @@ class State:
     ratio : array of shape (n,)
         away / total; 0 at a node without power, which has no outgoing value.
     start_power, start_ingoing : arrays of shape (n,)
-        The initial values of total_power and ingoing: the tables' values for `released`, else 0.
+        The initial values of total_power and ingoing: for ``released`` the values in the tables,
+        otherwise 0.
     """
 
     def __init__(self, world: World, rules: str) -> None:

@@ -80,9 +80,9 @@ def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
     """Return the possible values of the opponent, of shape (values, 3).
 
     With each of these values, the pool has the same total value as with the viewer's values. It is
-    assumed that an opponent who declines a proposal next proposes a part that has at least as much
-    value for it. Values that contradict this assumption are removed. If a proposal would remove all
-    values, the proposal is ignored.
+    assumed that an opponent declines a proposal only to make a proposal that is worth at least as
+    much to the opponent. Values that contradict this assumption are removed. If a proposal would
+    remove all values, the proposal is ignored.
     """
     pool = np.array(known.pool)
     found: NDArray[np.int64] = VALUES[VALUES @ pool == known.total]

@@ -93,7 +93,7 @@ class NegotiationEpisode(RefereedEpisode):
         super().__init__(NAME, start, state, terms, hidden)
 
     def facts(self) -> Facts:
-        """Return the agreement, the score and share of each player, and the joint quality."""
+        """Return the agreement, each player's score and share, and the results of `compare`."""
         self._require_end("agreement")
         known, instance = self._known, self._instance
         scores = self._returns()

@@ -64,7 +64,10 @@ class Wish:
         return len(self.words & {*key_words(text)}) / max(len(self.words), 1)
 
     def affords(self, price: float | None) -> bool:
-        """Return whether a price is within the bound. Return True if either is unknown."""
+        """Return whether a price is within the bound.
+
+        If the price or the bound is unknown, it is.
+        """
         return price is None or self.bound is None or price <= self.bound
 
     def asks_for(self, values: Sequence[str]) -> str | None:

@@ -72,7 +72,7 @@ class Reward:
 
     @property
     def hits(self) -> int:
-        """The number of wanted attributes and options that are met, plus 1 for the price."""
+        """The number of attribute hits and option hits, plus 1 if the price is within the bound."""
         return self.attribute_hits + self.option_hits + self.is_within_bound
 
     @property
@@ -126,7 +126,7 @@ def count_reward(
 
 
 def overlap_titles(title: str, wanted: str) -> float:
-    """Return the share of the words in a wanted title that are also in a title.
+    """Return the share of a wanted title's words that the other title contains too.
 
     WebShop compares nouns found by a tagger. This function compares words of at least two letters
     that are neither stop words nor colours.

@@ -320,7 +320,7 @@ def _train_deepcfr(seed: int, iterations: int, advance: Advance) -> Weights:
     module = _algorithm("jax.deep_cfr")
 
     class Solver(module.DeepCFRSolver):  # type: ignore[misc, name-defined]
-        """A solver that reports each iteration."""
+        """OpenSpiel's solver, which also reports each iteration."""
 
         def _learn_advantage_network(self, player: int) -> Any:  # noqa: ANN401
             # If the opponent always folds first, the player has no choices to learn from.

@@ -40,9 +40,9 @@ Hidden = dict[str, dict[str, str]]
 """The inferred states, by player and name."""
 
 _MOST_ESTIMATED = 20
-"""If a question outside of games has more actions than this, the model estimates the best ones."""
+"""If a question outside of games has more actions than this, only the best are estimated."""
 _MOST_LISTED = 10
-"""If another player has more actions than this, the model estimates the most likely ones."""
+"""If another player has more actions than this, only the most likely are estimated."""
 
 
 def shown(  # noqa: PLR0913

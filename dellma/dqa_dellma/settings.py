@@ -134,7 +134,7 @@ class DellmaSettings(DirectSettings):
         default=0.2,
         ge=1e-6,
         le=1.0,
-        description="cvar is the mean of this share of lowest utilities",
+        description="share of the lowest utilities over which cvar takes the mean",
     )
     seed: int = Field(default=0, ge=0, description="seed of samples, shuffles and draws")
 

@@ -13,7 +13,7 @@ _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
 """A description with more candidates or more characters than this shows only examples."""
 _EXAMPLES, _FEW = 20, 5
-"""The number of examples; `_FEW` if a statement lists all candidates."""
+"""The number of candidates shown as examples. `_FEW` is used if a statement lists all of them."""
 _NARROW = (
     "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
     "and decide between these. Spell the decision as the database does; it is checked against the "

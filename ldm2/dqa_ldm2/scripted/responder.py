@@ -23,7 +23,7 @@ _DONE_AGAIN = 0.25
 _NAMED: Final = 3
 """The number of words in the name of a type."""
 _FEW: Final = 3
-"""If there are fewer texts, each text has its own type."""
+"""If there are fewer texts than this number, each text has its own type."""
 
 
 def _rank(values: Values) -> list[str]:

@@ -74,7 +74,7 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
     )
     events: int = Field(default=6, ge=0, le=12, description="number of changes during the episode")
     unannounced: int = Field(
-        default=1, ge=0, le=12, description="number of these changes without a memo"
+        default=1, ge=0, le=12, description="number of the changes that no memo announces"
     )
     delay: int = Field(
         default=0, ge=0, le=2, description="number of additional periods of every delivery"

@@ -276,7 +276,8 @@ class Votes(Finding):
     unreadable
         The number of answers that could not be read, or that do not name exactly one action.
     tied
-        The actions with the most votes if there are several; the first of them is chosen.
+        The actions with the most votes, if several actions have the most votes. The first of these
+        actions is chosen.
     """
 
     model_config = ConfigDict(title="votes")

@@ -138,7 +138,8 @@ class Ldm2Decider(MemoryDecider):
 
     An episode is played once with each batch memory. The model then chooses the best decision
     process without knowing the rewards (equation 5). A single question is decided once with each
-    batch memory. If the actions differ, the model chooses one of them in the same way.
+    batch memory. If the batch memories give different actions, the model chooses one of these
+    actions in the same way.
     """
 
     @property

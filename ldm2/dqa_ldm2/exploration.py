@@ -28,7 +28,7 @@ _FEWEST: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path through the tree.
+    """A path through the tree of explored states.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ Making: TypeAlias = Literal["formation", "refinement"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateAction:
-    """A state-action tuple (equation 1) with its types in the two indices.
+    """A state-action tuple (equation 1) with its goal type and its observation type.
 
     Attributes
     ----------

@@ -188,9 +188,9 @@ class BestProcess(_Numbered):
 
 
 class KeyStep(_Numbered):
-    """The key step of the better process (equation 10).
+    """The number of the key step, which makes a process better than another (equation 10).
 
-    The validation context is the number of steps of this process.
+    The validation context is the number of steps of the better process.
     """
 
     model_config = ConfigDict(title="key step")
@@ -312,7 +312,7 @@ class Recall(Finding):
     memory, batch, goal_type, observation_type
         Where tuples were searched: the memory, the batch, the goal type and the observation type.
     tuples
-        The tuples.
+        The retrieved tuples.
     own
         The number of sources left out because they belong to this question or episode.
     """

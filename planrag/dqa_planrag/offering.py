@@ -27,7 +27,8 @@ def offer_candidates(
     """Return a description of the candidates, and a warning if it omits some.
 
     A question of a scenario describes its candidates in its own text. Its description is therefore
-    empty unless the number of candidates is very large. A free form is always described.
+    empty unless the number of candidates is very large. If an answer may have a free form, this
+    form is always described.
 
     Parameters
     ----------

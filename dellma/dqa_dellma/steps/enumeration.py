@@ -17,7 +17,7 @@ _ALL = frozenset({"all", "all actions", "all of them", "every action"})
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The factors that a model is asked for.
+    """A request for factors: the number of factors and of their values, and the actions.
 
     Attributes
     ----------

@@ -55,7 +55,8 @@ def draw_pairs(
 
     Shared states are paired with every action (variance reduction). Otherwise each action has
     separate states, and `samples` states are divided evenly among the actions (DeLLMa-Naive). The
-    states of an action are drawn together, so that stratified draws cover its values evenly.
+    states of an action are drawn together, so that stratified draws cover the values of each factor
+    evenly.
 
     Parameters
     ----------

@@ -52,10 +52,10 @@ def replannings(trace: Trace) -> list[str]:
 def kind_of(old: str, new: str, taken: int = 0) -> str:
     """Return how a new plan differs from the old plan, as ``Group: kind``.
 
-    The groups are those of the paper: Increase, Same and Decrease, by the number of steps.
-    ``docs/analysis.md`` lists the kinds and explains the rules. The first `taken` steps of the old
-    plan are finished. If the new plan omits finished steps, they are also removed from the old plan
-    before the comparison.
+    The group says how the number of steps changes, in the words of the paper: Increase, Same or
+    Decrease. ``docs/analysis.md`` lists the kinds and explains the rules. The first `taken` steps
+    of the old plan are finished. If the new plan omits finished steps, they are also removed from
+    the old plan before the comparison.
     """
     before, after = steps_of(old)[:_MOST_STEPS], steps_of(new)[:_MOST_STEPS]
     matched = _matches(before, after)

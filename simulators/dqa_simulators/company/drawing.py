@@ -46,7 +46,7 @@ _LATE_KIND: Final = 3
 
 
 class CompanySettings(BaseModel, extra="forbid", frozen=True):
-    """The settings.
+    """The settings of the world.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Company:
     Attributes
     ----------
     settings
-        The settings.
+        The settings of the world.
     reference, volume, shelf, holding, penalty, salvage
         By item: the reference price, the volume and the shelf life of a unit, the cost of storing a
         unit for a period, the cost of a lost customer, and the value of a unit after the end.

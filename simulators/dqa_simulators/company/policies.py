@@ -92,8 +92,8 @@ class BaseStock(Manager):
 class Newsvendor(Manager):
     """Orders up to a target stock, like the base stock policy.
 
-    The service level is that of the newsvendor formula. Demand is that of recent periods. Every
-    item is ordered from its best supplier.
+    The service level is that of the newsvendor formula. Demand is estimated from recent periods.
+    Every item is ordered from its best supplier.
     """
 
     def plan(self, reading: Reading, left: int) -> str:

@@ -43,7 +43,7 @@ class CompanyEpisode(SoloEpisode):
     Parameters
     ----------
     settings
-        The settings.
+        The settings of the world.
     start
         The seed, the mirroring and the history of the episode; see `Start`. Mirroring does not
         change the episode.

@@ -361,8 +361,9 @@ def describe_events(events: Iterable[GameEvent]) -> str:
 class PokerWorld(GameWorld[BaseModel, PokerEpisode]):
     """A world of poker for two. All players may read its settings.
 
-    In a mirrored game, the players swap seats and cards. Luck therefore favours neither player in
-    the two games together. A deterministic player against itself has a total payoff of exactly 0.
+    In a mirrored game, the players swap seats and cards. Over both games, luck therefore favours
+    neither player. If a deterministic player plays both games against itself, its total payoff is
+    exactly 0.
 
     Parameters
     ----------

@@ -184,8 +184,8 @@ def compare(
 class Negotiation(GameWorld[NegotiationSettings, NegotiationEpisode]):
     """Negotiations about random pools.
 
-    In a mirrored game, the players swap values and turns. Luck therefore favours neither player in
-    the two games together.
+    In a mirrored game, the players swap values and turns. Over both games, luck therefore favours
+    neither player.
     """
 
     name = NAME

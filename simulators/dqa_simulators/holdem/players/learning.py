@@ -5,7 +5,7 @@ as arrays, so it needs only NumPy to play.
 
 `LearningGame` has the interface that the algorithms expect. Hands come from a fixed set of deals,
 and players see the strength of their cards instead of the cards. Without these restrictions, a
-small training budget would never see the same hand twice. The betting is that of
+short training would never contain the same hand twice. The betting is that of
 `dqa_simulators.games.betting`.
 """
 

@@ -158,7 +158,7 @@ class DellmaSettings(DirectSettings):
 
 
 class Top1Settings(DellmaSettings):
-    """The settings of DeLLMa-Top1, which compares the best item of a ranking with the rest."""
+    """The settings of DeLLMa-Top1, which compares only the best item of each ranking."""
 
     elicitation: Elicitation = "top1"
     alpha: _Alpha = 1e-3

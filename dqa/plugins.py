@@ -188,7 +188,7 @@ def analyse(paper: str | None = None) -> Analyse:
     Raises
     ------
     UsageError
-        The paper has no such function, or no installed package has one.
+        The paper has no analysis function, or no installed paper has one.
     """
     listed = _loadable("publication", publication) if paper is None else [publication(paper)]
     for found in listed:
@@ -319,7 +319,7 @@ def responders() -> tuple[Responder, ...]:
 
 @cache
 def events() -> tuple[type[Event], ...]:
-    """Return the classes of events in traces: those of `dqa` and those of each method.
+    """Return the classes of events in traces: the classes of dqa and of every method.
 
     If a method cannot be loaded, its events are read as `OtherEvent`.
     """

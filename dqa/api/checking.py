@@ -57,7 +57,7 @@ def check_script(
     Raises
     ------
     UnknownNameError
-        There is no such dialect.
+        dqa does not know the dialect.
     """
     text = (script if isinstance(script, str) else _decoded(script)).removeprefix("\ufeff")
     verdicts = [(one, guard.check(one.text, dialect, policy)) for one in guard.split(text, dialect)]
@@ -82,7 +82,7 @@ def check_files(
     Raises
     ------
     UnknownNameError
-        There is no such dialect.
+        dqa does not know the dialect.
     UsageError
         A file cannot be read. No file is checked then.
     """

@@ -56,7 +56,8 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     Parameters
     ----------
     location
-        A URL, a database file, a CSV or Parquet file, or a folder or pattern of such files.
+        A URL, a database file, a CSV or Parquet file, a folder of CSV or Parquet files, or a
+        pattern that matches such files.
     limits
         The default limits of a statement.
     policy

@@ -63,8 +63,8 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         Programs of the world, or deciders. Each is a name or an object. Every player plays against
         every opponent. A world for one player has no opponents.
     out
-        Where the run is stored, as in `dqa.evaluate`. The same call resumes the run. If `out`
-        contains a run with other settings, an error is raised.
+        Where the run is stored; see `out` of `dqa.evaluate`. The same call resumes the run. If
+        `out` contains a run with other settings, an error is raised.
     resume
         Whether to resume the run at `out` with its recorded settings.
     retry_failed
@@ -315,8 +315,8 @@ def play_tournament(
     out, watcher
         See `dqa.play`. The same call resumes an unfinished run.
     **how
-        Further arguments of `dqa.play` and fields of a `PlaySpec`. By default, games of two
-        players are mirrored, and the reference is the one that the papers use.
+        Further arguments of `dqa.play` and fields of a `PlaySpec`. By default, games of two players
+        are mirrored, and decisions are compared with the reference player that the papers use.
 
     Raises
     ------

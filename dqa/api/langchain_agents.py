@@ -120,7 +120,7 @@ def langchain_tools(
     Parameters
     ----------
     databases, limits, decisions
-        As in `agent_tools`.
+        See `agent_tools`.
     """
     return [*map(_langchain, agent_tools(databases, limits=limits, decisions=decisions))]
 

@@ -157,7 +157,7 @@ def read_schema(
     tokens
         The approximate maximum number of tokens of the text.
     **access
-        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
+        ``tables``, ``policy`` and ``audit`` of `open_database`, if `database` is not open yet.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def query(
     limits
         The limits of the statement.
     **access
-        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
+        ``tables``, ``policy`` and ``audit`` of `open_database`, if `database` is not open yet.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def check_statement(
     Parameters
     ----------
     database, **access
-        As in `query`.
+        See `query`.
     statement
         One statement in the database's language: SQL or Cypher.
     """

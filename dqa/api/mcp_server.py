@@ -52,7 +52,7 @@ def mcp_server(
     Parameters
     ----------
     databases, limits, decisions
-        As in `agent_tools`. The databases stay open until the caller closes them.
+        See `agent_tools`. The databases stay open until the caller closes them.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
     tables, policy, audit
         See `open_database`. These arguments apply to every database.
     limits, decisions
-        As in `mcp_server`.
+        See `mcp_server`.
     transport
         ``stdio``, for a client that starts this process, or ``http``.
     host, port

@@ -98,8 +98,8 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     Parameters
     ----------
     questions
-        A file with one JSON object per line, or a list of such objects (``dqa data formats
-        own_question``).
+        A file with one JSON object per line, or a list of objects. ``dqa data formats
+        own_question`` prints their fields.
     databases
         The databases: a URL or a file, several URLs or files, or a mapping. The keys of the mapping
         are the names that the questions have in their field ``database``.

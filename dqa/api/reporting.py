@@ -106,7 +106,7 @@ def view_paper(
     Parameters
     ----------
     run, reference, questions
-        As in `analyse`.
+        See `analyse`.
     paper
         The name of a paper whose tables an installed package contains.
 
@@ -115,7 +115,7 @@ def view_paper(
     UnknownNameError
         No package has a paper with this name.
     UsageError, DataError
-        As in `analyse`.
+        See `analyse`.
     """
     publication, found = plugins.publication(paper), open_run(run)
     analysed = analyse(found, reference, questions=questions, paper=paper)
@@ -288,7 +288,7 @@ def write_report(
     file
         A new file.
     title, questions
-        As in `read_report`.
+        See `read_report`.
     details
         Whether the page contains every trace and every candidate's outcome. By default, it contains
         them if there are at most `MOST_DETAILS` decisions.

@@ -55,7 +55,7 @@ class StoredWork:
     Parameters
     ----------
     out, options, calls, watcher, resume, retry_failed
-        As in `evaluate`.
+        See `evaluate`.
 
     Attributes
     ----------
@@ -215,7 +215,8 @@ def name_objects(
     fields
         The fields of a spec. The fields ``model`` and ``models`` may contain chat models.
     *groups
-        Groups of deciders. Each group is a decider or a name, or several of them.
+        Groups of deciders. A group is one decider or a sequence of deciders. Each decider is an
+        object or a name.
 
     Returns
     -------
@@ -297,10 +298,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         is derived from the spec, so the same call resumes the run. Several processes may work on
         one run. With None, the results are only in memory.
     resume
-        Whether to resume the run at `out` with its recorded settings. Arguments that are passed
-        must equal the recorded arguments. Passwords and keys are not stored: pass the URL with its
-        password, or set the variable that the error names. Pass decider and question objects again.
-        Decisions that could not be judged are repeated.
+        Whether to resume the run at `out` with its recorded settings. If you pass further
+        arguments, they must equal the recorded arguments. Passwords and keys are not stored: pass
+        the URL with its password, or set the environment variable that the error message names.
+        Pass decider and question objects again. Decisions that could not be judged are repeated.
     retry_failed
         Whether a resumed run repeats decisions that ended because of a server failure or a bug.
     options, calls

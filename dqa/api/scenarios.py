@@ -102,9 +102,9 @@ def propose_scenario(
     question
         The question of the scenario. Its words select the tables of the scenario.
     **access
-        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location. Without
-        ``tables``, the twelve tables that best match the question, or that have the most joins, are
-        described.
+        ``tables``, ``policy`` and ``audit`` of `open_database`, if `database` is not open yet.
+        Without ``tables``, twelve tables are described: the tables that match the question best, or
+        the tables with the most joins.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def check_scenario(
     seconds
         The time limit of a statement in seconds.
     **access
-        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
+        ``tables``, ``policy`` and ``audit`` of `open_database`, if `database` is not open yet.
 
     Raises
     ------

@@ -44,9 +44,9 @@ def option(
 ) -> Any:  # noqa: ANN401  (Typer's own)
     """Declare an option for Typer.
 
-    A `spelling` with a placeholder (``--limit N``) takes a value; without one (``--json``) it is
-    a flag. Without `text`, the help comes from the docstring of the command or class that has the
-    option.
+    If the `spelling` has a placeholder (``--limit N``), the option takes a value. Without a
+    placeholder (``--json``), it is a flag. Without `text`, the help comes from the docstring of the
+    command or class that has the option.
     """
     words = spelling.split()
     names = [word for word in words if word.startswith("-")]
@@ -57,7 +57,7 @@ def option(
 
 
 def argument(name: str, text: str | None = None) -> Any:  # noqa: ANN401
-    """Declare a positional argument for Typer, with help as in `option`."""
+    """Declare a positional argument for Typer. `text` is its help, as for `option`."""
     return typer.Argument(metavar=name, help=text)
 
 
@@ -79,7 +79,7 @@ def declared(
     described
         The help and the placeholder. If it has no placeholder, the type determines the placeholder.
     group
-        The group of an option that is not in `GROUP_OF`.
+        The group of the option in the help, if `GROUP_OF` does not contain the option.
     """
     text, placeholder = described or (None, None)
     kind, *extra = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)

@@ -97,7 +97,7 @@ class Totals(Record):
 
 
 class ReleaseAudit(Record):
-    """The audit of a question set: its labels, totals by scenario, and defects in its files.
+    """The audit of a question set: labels, totals by scenario, and defects in the files.
 
     `shortcuts` counts how often each heuristic of the scenarios gives the official label.
     """
@@ -288,7 +288,7 @@ class Annotation(Record):
     official
         The official answer; None if the question has no official answer.
     agrees
-        Whether the official answer is `answer`; None without an official answer.
+        Whether the official answer is `answer`; None if there is no official answer.
     decided_by_last_bit
         Whether only floating-point errors decide which of the ties is the answer.
     """

@@ -47,7 +47,7 @@ _STOPS = (UsageError, DataError, PluginError)
 def end_decision(decision: Decision, error: Exception) -> Decision:
     """Return the decision that an error ended. Raise the error again if it stops the whole run.
 
-    The decision has the evidence, events and usage from before the error, but no answer.
+    The decision contains the evidence, events and usage up to the error, but no answer.
     """
     if isinstance(error, _STOPS):
         raise error
@@ -95,7 +95,7 @@ class DecisionRecord(NamedTuple):
     Attributes
     ----------
     lost
-        The usage of abandoned attempts at this decision.
+        The tokens and calls of abandoned attempts at this decision.
     """
 
     result: Result
@@ -390,7 +390,7 @@ class Patience:
     seconds
         Number of consecutive seconds after which the run stops waiting for the database.
     stopped
-        Event that is set when the run ends. Waiting ends at this event, too.
+        Event that is set when the run ends. It ends the waiting immediately.
     """
 
     def __init__(self, seconds: float, stopped: threading.Event) -> None:

@@ -66,7 +66,7 @@ class Problem(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The decisions that a worker made, and the problem that ended the batch early, or None."""
+    """The decisions that a worker made. `problem` is None unless an error ended the batch early."""
 
     made: list[DecisionRecord]
     problem: Problem | None = None
@@ -84,7 +84,7 @@ class Lane(ABC):
 
     @abstractmethod
     def close(self, *, is_busy: bool, at_once: bool) -> None:
-        """End the worker. `at_once` is set if an error or the user ends the run."""
+        """End the worker. `at_once` is set if an error or the user ended the run early."""
 
 
 class Executor:
@@ -114,7 +114,7 @@ class Executor:
 
     @property
     def free_groups(self) -> list[Group | None]:
-        """For each free worker, the group of tasks whose database is open in it, or None."""
+        """For each free worker, the group of tasks whose database it has open, or None."""
         return [group for _, group in reversed(self._free)]
 
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
@@ -125,7 +125,7 @@ class Executor:
         tasks
             The decisions to make. A spent budget may end the batch early.
         used
-            The usage of the whole run so far.
+            The tokens and calls of the whole run so far.
         """
         first, last = tasks[0].group, tasks[-1].group
         chosen = next((free for free in self._free if free[1] == first), self._free[0])
@@ -307,7 +307,7 @@ class RemoteWorker:
         keys
             The decisions.
         used
-            The usage of the whole run so far.
+            The tokens and calls of the whole run so far.
         """
         if self._problem is not None:
             return Batch([], self._problem)
@@ -324,7 +324,7 @@ class RemoteWorker:
         return Batch(batch, problem)
 
     def close(self) -> None:
-        """Close all databases. Must not be called while a decision is being made."""
+        """Close all databases. Do not call this method while a decision is being made."""
         if self._problem is None:
             self._worker.close()
 

@@ -223,7 +223,7 @@ def prepare_games(
 
 
 def _check_pairs(world: World, spec: PlaySpec) -> None:
-    """Raise `UsageError` if the pairs do not fit the world's players."""
+    """Raise `UsageError` if the number of opponents does not fit the world's number of players."""
     many = len(world.players)
     if many > _TWO:
         raise UsageError(

@@ -62,7 +62,7 @@ class PlayedMove:
         Whether `choice` is the fallback of the position, because the decision named no legal
         action.
     reference
-        The action of the reference in the same position; None without a reference.
+        The action of the reference in the same position; None if there is no reference.
     shown
         The description of the position for the player.
     """

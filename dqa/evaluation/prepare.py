@@ -126,7 +126,7 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
     Raises
     ------
     UnknownNameError
-        There is no such backend.
+        No backend has one of the names.
     UsageError
         Two databases have the same name, a server has no URL, or a URL is not valid.
     """
@@ -256,8 +256,8 @@ class Setup:
     def tasks(self) -> tuple[Task, ...]:
         """All tasks, grouped by situation and database. The same setup always gives the same order.
 
-        A situation comes as early as its first question. The tasks of a group are ordered by
-        question, then by epoch, then by decider.
+        Situations are in the order in which questions first ask about them. The tasks of a group
+        are ordered by question, then by epoch, then by decider.
         """
         questions, locations = self.questions, {**self.targets, **self.locations}
         by_situation: dict[str, list[Question]] = {}

@@ -105,7 +105,7 @@ class PlayedGame(Record):
         Number of attempts at the game. Only one attempt is scored; all other fields are about this
         attempt.
     payoffs
-        The least and the largest possible payoff in the world; None without a limit.
+        The least and the largest possible payoff in the world; None if payoffs have no limits.
     """
 
     world: str

@@ -35,7 +35,7 @@ def rules_of(scenario: str, rule_set: str | None) -> str:
     Raises
     ------
     UnknownNameError
-        There is no such simulator, or the simulator has no such rule set.
+        The scenario has no simulator, or the simulator has no rule set of this name.
     """
     known = plugins.simulator(scenario).rule_sets
     if rule_set is None:
@@ -115,7 +115,7 @@ class Assessment:
     choice
         The chosen candidate; None if the decision has no choice.
     official
-        The official answer; None without one.
+        The official answer; None if the question has no official answer.
     ties
         The best candidates by the simulator or the recorded outcomes; without outcomes, the known
         answers.
@@ -123,10 +123,12 @@ class Assessment:
         See `Outcomes`. A value is None if it is infinite, or if there is no choice or there are no
         outcomes.
     value
-        The outcome of the choice, in the scenario's unit; None without a choice or outcomes.
+        The outcome of the choice, in the scenario's unit. None if there is no choice, or if
+        outcomes are unknown.
     best_value, baseline, goal
-        See `Outcomes`; None without outcomes. The baseline of recorded outcomes is 0. So if larger
-        outcomes are better, ``value / best_value`` is DeLLMa's normalised utility (appendix B).
+        See `Outcomes`; None if outcomes are unknown. The baseline of recorded outcomes is 0. If
+        larger outcomes are better, ``value / best_value`` is therefore DeLLMa's normalised utility
+        (appendix B).
     match
         The rule for comparing rows, if the answer is a statement.
     problem

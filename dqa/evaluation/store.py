@@ -106,7 +106,7 @@ class RunStore:
     crashed
         The traces of decisions that crashed in this process.
     lost
-        The usage of this process for attempts that led to no decision.
+        The tokens and calls of this process for attempts that led to no decision.
     added
         Number of decisions that this process has stored.
     patience
@@ -326,8 +326,8 @@ class RunStore:
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
         """Store one decision, and the usage of its abandoned attempts, in one transaction.
 
-        If another process has already stored this decision, the stored decision remains. Only the
-        usage of the new decision is added, as the usage of an abandoned attempt.
+        If another process has already stored this decision, the stored decision remains. The new
+        decision counts as an abandoned attempt, of which only the usage is stored.
         """
         if result.outcome is Outcome.CRASHED:
             self.crashed.append(trace)

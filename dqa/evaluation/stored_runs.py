@@ -334,7 +334,7 @@ class RunReader:
         return [(Usage(*used), body) for *used, body in self._rows(found)]
 
     def lost(self, *, recorded: bool = False) -> Usage:
-        """Return the sum of the usage that led to no decision.
+        """Return the sum of tokens and calls of attempts that led to no decision.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ def _unreadable(what: str, key: Sequence[Any], error: Exception) -> DataError:
 
 
 def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnElement[bool]) -> Usage:
-    """Return the sum of the usage columns over the rows of a run."""
+    """Return the total tokens and calls in the rows of a run."""
     sums = select(*(func.coalesce(func.sum(table.c[name]), 0) for name in USAGE))
     return Usage(*map(int, connection.execute(sums.where(table.c.run_id == run, *only)).one()))
 

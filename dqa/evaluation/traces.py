@@ -77,7 +77,7 @@ class AskRecord(Record):
         outcomes are unknown, it contains the first and the chosen candidates instead.
     unit, goal, baseline
         The unit of outcomes, whether larger or smaller outcomes are better, and the outcome of
-        doing nothing; None without outcomes.
+        doing nothing. None if the question has no outcomes.
     statement
         The statement that queried the outcomes; None if a simulator calculated them.
     problem
@@ -142,7 +142,8 @@ class Trace(Record):
     Attributes
     ----------
     question, database, kind, decider, model, epoch
-        The question, its database, the decider, its model and the number of the repetition.
+        The question, the name and the kind of its database, the decider, its model and the number
+        of the repetition.
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence, ended_by
         See `dqa.core.decision.Decision`.
     warnings

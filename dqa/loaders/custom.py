@@ -50,7 +50,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     Parameters
     ----------
     questions
-        A file with one JSON object per line, or a list of such objects.
+        A file with one JSON object per line, or a list of objects with the same fields.
     locations
         The locations of the databases, by name.
     name

@@ -193,7 +193,10 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
 def _conversation(
     trace: Iterable[events.Event], model: str
 ) -> tuple[list[Json], list[Json], str | None]:
-    """Return the first prompt, all messages, and the traceback of a bug; None without a bug."""
+    """Return the first prompt, all messages, and the traceback of the bug that ended the decision.
+
+    If no bug ended it, the traceback is None.
+    """
     prompt: list[Json] = []
     messages: list[Json] = []
     waiting: list[Json] = []  # the calls of the last reply that have no result yet

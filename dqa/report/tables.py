@@ -67,7 +67,9 @@ def accuracy_tables(
     chance: Sequence[Chance] = (),
     totals: Sequence[MatchTotal] = (),
 ) -> list[Table]:
-    """Return a table of accuracies. If a run has both kinds of databases, add a table of means.
+    """Return a table of accuracies.
+
+    If a run has relational and graph databases, a table of means follows.
 
     Parameters
     ----------

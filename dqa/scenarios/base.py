@@ -129,7 +129,10 @@ class Scenario:
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
-        """Settings of deciders for this scenario. Their names are those of the option ``--set``."""
+        """Settings of deciders for this scenario.
+
+        They have the same names as in the option ``--set``.
+        """
         return {name: str(value) for name, value in self.document.settings.items()}
 
     # --- questions ---
@@ -260,7 +263,7 @@ class Scenario:
         return values
 
     def statement(self, listing: Listing, kind: Kind, target: Mapping[str, str]) -> str | None:
-        """Return the statement of a listing for a kind of database; None if there is none."""
+        """Return a listing's statement for a kind of database; None if the listing has none."""
         text = listing.sql if kind == "relational" else listing.cypher
         return None if text is None else self._filled(Template(text), kind, self.values(target))
 
@@ -314,7 +317,7 @@ class Scenario:
         key
             The name of the value.
         what
-            The part of the scenario that needs the value, for the message.
+            The part of the scenario that needs the value. The error message names it.
         """
         if key not in target:
             raise DataError(
@@ -393,7 +396,7 @@ def _candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candi
 def _listed_in(
     names: Sequence[Candidate], target: Mapping[str, str], key: str
 ) -> tuple[Candidate, ...]:
-    """Return those of `names` that the text ``target[key]`` lists, in the order of `names`.
+    """Return the names that occur in the text ``target[key]``, in the order of `names`.
 
     If the target lacks the key, all names are returned. An unknown name raises `DataError`.
     """

@@ -167,7 +167,7 @@ class Request:
     per_database
         The maximum number of questions about one world; None for the usual number.
     resistance
-        Selects questions that a group of deciders answers wrongly; None keeps all questions.
+        Selects questions that all deciders of a group answer wrongly; None selects all questions.
     databases_before, questions_before
         In a set of several parts, the numbers of databases and of questions in earlier parts; 0 for
         the first part.

@@ -76,7 +76,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
     Raises
     ------
     ParseError
-        A file is missing or is not TOML, or a shared part is not a list or table.
+        A file is missing or is not TOML, or a part that should be a list or table is neither.
     """
     own = _read(file, text)
     names = own.values.get(INCLUDE, [])

@@ -141,7 +141,7 @@ class _Reading:
             return ""
 
     def _heuristic_files(self, document: ScenarioDocument) -> list[str]:
-        """Return the files of declared and of existing heuristics, without their endings."""
+        """Return the files of heuristics that are declared or exist, without their endings."""
         home = self._folder / HEURISTICS
         paths = [PurePath(file.name) for file in home.iterdir()] if home.is_dir() else []
         existing = sorted(path.stem for path in paths if path.suffix in SUFFIXES.values())

@@ -65,7 +65,7 @@ class LiveTable:
         return cypher_literal(value)
 
     def equals(self, name: str, text: str) -> str | None:
-        """Return the condition that a column has a value; None if the type excludes the value."""
+        """Return the condition that a column has a value; None if the column cannot have it."""
         literal = self.literal(name, text)
         if literal is None:
             return None

@@ -47,7 +47,10 @@ class EventTablePosition(Position):
 
     @property
     def actions(self) -> tuple[Candidate, ...]:  # type: ignore[override]
-        """The question's candidates if the player acts next; otherwise the opponent's replies."""
+        """The actions of the side that acts next.
+
+        The player's actions are the question's candidates. The opponent's actions are `replies`.
+        """
         own = self.question.candidates or ()
         return own if self.mover == PLAYERS[0] else self.replies
 

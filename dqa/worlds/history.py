@@ -164,7 +164,7 @@ class History:
     def numbered_from(self, first: int) -> History:
         """Return the same history with a different offset.
 
-        If one of the two is closed, both are.
+        Closing the new history or this history closes both of them.
         """
         other = copy(self)
         other._first = first  # noqa: SLF001

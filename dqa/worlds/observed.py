@@ -75,7 +75,7 @@ class ObservedPosition(Position):
     def node(self) -> Node:  # type: ignore[override]
         """The kind of the next step.
 
-        If the reward is known, it is the end, otherwise a decision.
+        It is the end if the reward is known. Otherwise it is a decision.
         """
         return "decision" if self.reward is None else "terminal"
 
@@ -85,7 +85,7 @@ class ObservedPosition(Position):
         return self.viewer if self.reward is None else None
 
     def accepts(self, action: Candidate) -> bool:
-        """Return whether an action is one of `actions` or has the free form."""
+        """Return whether an action is one of `actions`, or has the form `free_form`."""
         return action in self.actions or fits_form(str(action), self.free_form)
 
     @property
@@ -155,7 +155,7 @@ def game_number(question: Question) -> int | None:
 
 
 def move_number(question: Question) -> int | None:
-    """Return the number of a question's move, from the question's id; None without a number."""
+    """Return the number of the move that a question's id contains; None if it contains none."""
     game, _, number = question.id.rpartition("-")
     is_ours = bool(game) and _number(game) == game_number(question)
     return _number(number) if is_ours else None

@@ -41,7 +41,7 @@ class GameEvent:
     actor
         A player, or `CHANCE`.
     action
-        The action, in the form of a candidate.
+        The action, written like the candidates of a question.
     detail
         Details of the action, such as the dealt cards.
     """
@@ -135,7 +135,7 @@ class Position(ABC):
         return self
 
     def shown_in(self, text: str) -> Shown:
-        """Return what a question's text contains: nothing, the state, or also the events."""
+        """Return which part a question's text contains: nothing, the state, or state and events."""
         del text
         return "nothing"
 

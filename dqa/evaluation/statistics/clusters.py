@@ -227,7 +227,7 @@ def _degrees_of_freedom(sizes: Sequence[int]) -> float:
 
 
 def wilson(correct: float, judged: int, size: float | None = None) -> Interval | None:
-    """Return the 95 % Wilson score interval of `correct` in `judged`, or None for 0 judged.
+    """Return the 95 % Wilson score interval of a share; None if no answer was judged.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def normalised_utility(value: float | None, best: float) -> float:
     Parameters
     ----------
     value
-        The outcome of the choice; None without a choice.
+        The outcome of the choice; None if there is no choice.
     best
         The outcome of the best choice.
     """

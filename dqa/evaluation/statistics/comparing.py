@@ -64,7 +64,7 @@ class Contestant:
     run
         Name of the run, if several runs are compared.
     cost
-        Function that returns the cost of a usage in money; None without prices.
+        Function that returns the cost of a usage in money; None if there are no prices.
     seconds
         Duration of each decision in seconds, by its key. None if traces have not been read.
     """
@@ -104,8 +104,8 @@ class Rate(Record):
     Attributes
     ----------
     per_question, per_right
-        The two rates with intervals clustered by situation; None without questions or right
-        answers.
+        The two rates, with intervals clustered by situation. None if there are no judged questions,
+        or no right answers.
     """
 
     per_question: Estimate | None
@@ -177,15 +177,16 @@ class PairComparison(Record):
         For each contestant, the number of questions on which it was right more often than the other
         contestant, with McNemar's exact test.
     holm_by_questions, holm_by_situations
-        The p-values of both tests, corrected for all pairs (Holm).
+        The p-values of the test by questions and of the test by situations, corrected for all pairs
+        (Holm).
     regret, relative_regret, rank
         Paired differences over the questions for which both contestants chose a candidate. Smaller
         values are better.
     tokens
         Paired difference of tokens per question.
     left_out
-        Number of pairs of question and database that both contestants were asked, but that were not
-        judged for both.
+        Number of pairs of question and database that both contestants were asked, but without a
+        judged decision of each contestant.
     """
 
     first: str

@@ -97,11 +97,12 @@ def paired_difference(
     clusters: Sequence[Hashable],
     bounds: tuple[float, float] | None = None,
 ) -> Difference | None:
-    """Return the mean of paired differences with its interval and test; None without pairs.
+    """Return the mean of paired differences with its interval and test; None if there are no pairs.
 
-    Errors are those of `Estimate.of` (Miller, 2024, "Adding Error Bars to Evals", section 4.2). If
-    all differences are equal, this error is 0. The interval of a difference of shares is then the
-    interval for independent questions. Their number is the effective number of clusters.
+    The standard error is the error that `Estimate.of` calculates (Miller, 2024, "Adding Error Bars
+    to Evals", section 4.2). If all differences are equal, this error is 0. The interval of a
+    difference of shares is then the interval for independent questions. Their number is the
+    effective number of clusters.
 
     Parameters
     ----------

@@ -298,7 +298,7 @@ class KindMean(Record):
 def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
     """Return the means over both kinds of database for each decider that was judged on both kinds.
 
-    PlanRAG's Table 4 prints such means.
+    These means correspond to the figures in PlanRAG's Table 4.
     """
     known = (summary for summary in summaries if summary.accuracy is not None)
     found = []
@@ -358,7 +358,7 @@ def pass_all(k: int, asked: int, right: int) -> float:
 
 
 class PassRate(Record):
-    """The shares of questions that at least one of `k` attempts, and that all `k` attempts, solve.
+    """The share of questions that at least one of `k` attempts solves, and that all `k` solve.
 
     Attributes
     ----------
@@ -401,8 +401,8 @@ class EpochStatistics(Record):
 def count_epochs(results: Iterable[Result]) -> tuple[EpochStatistics, ...]:
     """Return the statistics of repeated questions by decider, scenario and database.
 
-    A group with one epoch is left out. Answers that were not judged are left out, too, so they do
-    not count as wrong attempts.
+    A decider with a single epoch on a scenario and database is left out. Answers that were not
+    judged are left out, too, so they do not count as wrong attempts.
     """
     found = []
     groups = grouped(results, lambda r: (r.decider, r.scenario, r.database))

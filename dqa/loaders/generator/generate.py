@@ -152,7 +152,7 @@ def size_of(scenario: str, numbers: Mapping[str, int | str]) -> Size:
     Raises
     ------
     UnknownNameError
-        The scenario's size has no such field.
+        The size of the scenario's worlds has no field of this name.
     UsageError
         All worlds of the scenario have the same size, a value is not a number, or no world can have
         this size.

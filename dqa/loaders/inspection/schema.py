@@ -105,7 +105,7 @@ class _Check:
     ) -> _Known | None:
         """Return the table, label or relationship type of the database that has a name.
 
-        If the database has no such part, or the policy hides it, report that and return None.
+        If the database lacks it, or the policy hides it, report that and return None.
         """
         dialect = self.database.dialect
         # MySQL ignores the case of columns only.

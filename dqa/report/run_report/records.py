@@ -27,8 +27,8 @@ class Contestant(Record):
     scripted
         Whether a scripted program answered instead of a language model.
     figures
-        Figures of all decisions of the contestant, as in ``dqa compare``. Costs are included only
-        if the run has prices.
+        Figures of all decisions of the contestant. ``dqa compare`` prints the same figures. Costs
+        are included only if the run has prices.
     situations
         Number of situations of the judged questions; None if unknown.
     steps
@@ -151,8 +151,8 @@ class Report(Record):
     intervals
         Sentences that explain which clusters of questions the intervals take into account.
     pairs
-        Comparisons of all pairs of contestants that share questions and the rule of scoring, as in
-        ``dqa compare``. The p-values are corrected for all these pairs.
+        Comparisons of all pairs of contestants that share questions and the rule of scoring. ``dqa
+        compare`` calculates the same figures. The p-values are corrected for all these pairs.
     best
         Contestant in `pairs` with the highest accuracy; None if there are no pairs.
     outcomes

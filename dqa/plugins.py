@@ -3,7 +3,8 @@
 This module does not import any plug-in by name, so dqa does not depend on plug-ins. Entry points
 register deciders, databases, readers of question sets, and other parts of methods. A scenario is a
 folder (`dqa.scenarios.catalogue`) that names its simulator, generator and scripts. A plug-in is
-imported when it is used. If the import fails, the error is one line, and all other plug-ins work.
+imported when it is used. If the import fails, the error message is one line, and all other plug-ins
+still work.
 """
 
 from __future__ import annotations
@@ -241,7 +242,7 @@ def decider_group(name: str) -> str:
 
 
 def _heuristics() -> dict[str, list[Scenario]]:
-    """Return the scenarios with a heuristic, by the name of the heuristic."""
+    """Return, for the name of each heuristic, the scenarios that have it."""
     found: dict[str, list[Scenario]] = {}
     for one in _scenarios():
         for heuristic in one.heuristics:

@@ -184,7 +184,10 @@ Databases: TypeAlias = Database | Mapping[str, Database]
 
 
 class _Strict(Arguments):
-    """Base class of a tool's arguments. Unknown arguments are errors, not ignored."""
+    """Base class of a tool's arguments.
+
+    An unknown argument is an error, so that misspelt names are noticed.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

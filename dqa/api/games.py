@@ -180,7 +180,7 @@ class TrainedPlayer(Record):
     world, player
         The names of the world and the player.
     seed, iterations
-        The parameters of the training.
+        The seed of the training and the number of its iterations.
     file
         The file with the weights.
     was_cached
@@ -282,7 +282,8 @@ class Tournament:
     run
         The games.
     views
-        For each paper that has tables about this world, its tables with the figures of the run.
+        For each paper with tables about this world: the paper's tables, with the figures of the
+        run.
     left_out
         The players in papers' tables that this installation cannot run, each with the reason.
     """

@@ -60,7 +60,7 @@ def list_worlds() -> tuple[Entry, ...]:
 
 
 def list_deciders() -> tuple[Entry, ...]:
-    """Return the deciders in this order: from papers, baselines, heuristics by scenario."""
+    """Return the deciders: those of papers first, then baselines, then heuristics by scenario."""
     groups = {name: plugins.decider_group(name) for name in plugins.names("decider")}
     groups = {name: "baselines" if group == "dqa" else group for name, group in groups.items()}
     own = ("baselines", "heuristics of")

@@ -314,7 +314,7 @@ def sample_rows(database: Database, table: str, rows: _Few = 5) -> QueriedRows:
     Raises
     ------
     UnknownNameError, QueryError, InfrastructureError
-        As in `describe_table` and `query`.
+        See `describe_table` and `query`.
     """
     from dqa.deciders.parts import look_at_rows
 

@@ -162,8 +162,8 @@ class ShownQuestion(Record):
     answer
         The official answer; None if unknown.
     outcomes
-        The outcome of each candidate; in a generated world, its true expected utility. None if
-        unknown.
+        The outcome of each candidate, or in some generated worlds the true expected utility of each
+        candidate. None if unknown.
     tables
         The lines of the database's schema as a model reads it, by kind of database.
     """

@@ -115,18 +115,21 @@ class Run:
 
     @property
     def name(self) -> str | None:
-        """The name of the run's folder, or of the run in a store; None for a run in memory."""
+        """The name of the run's folder, or the run's name in a store; None for a run in memory."""
         if self.folder is not None:
             return self.folder.resolve().name
         return None if self.location is None else self.location.name
 
     @property
     def where(self) -> str:
-        """The location of the run for messages."""
+        """The location of the run, as messages show it."""
         return "The run" if self.location is None else str(self.location)
 
     def require_questions(self, why: str) -> RunSpec | None:
-        """Return the spec of a run of questions. Raise `UsageError` with `why` for games."""
+        """Return the spec of a run of questions.
+
+        For a run of games, raise `UsageError` with `why`.
+        """
         return require_questions(self.spec, self.where, why)
 
     def require_results(self, why: str) -> None:
@@ -188,7 +191,7 @@ class Run:
     def summaries(self) -> tuple[Summary, ...]:
         """The summary of every decider on each scenario and database, in the order of the spec.
 
-        Empty for a run of games.
+        For a run of games, the result is empty.
         """
         if isinstance(self.spec, PlaySpec):
             return ()
@@ -259,7 +262,10 @@ class Run:
         return next(ended, None)
 
     def how_to_resume(self) -> str | None:
-        """Describe which decisions were not judged, and how to resume; None if all were judged."""
+        """Say which decisions were not judged, and how to resume.
+
+        Return None if all were judged.
+        """
         failed = Counter(result.outcome for result in self.results if result.outcome.repeated)
         if not failed:
             return None

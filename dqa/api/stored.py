@@ -58,7 +58,7 @@ class StoredRun(Record):
     epochs
         The number of times that each question is asked.
     games
-        Whether the run is of games. Then `deciders` has the players.
+        Whether the run is a run of games. If so, `deciders` contains the players.
     counts
         The progress: how many decisions were made, judged and right.
     problem
@@ -160,7 +160,10 @@ AnyRun: TypeAlias = Run | RunLocation | Path | str
 
 
 def open_run(run: AnyRun) -> Run:
-    """Return the given run, or the run at the given location. Raise the errors of `read_run`."""
+    """Return the given run, or read the run at the given location.
+
+    Errors are those of `read_run`.
+    """
     return run if isinstance(run, Run) else read_run(run)
 
 

@@ -272,9 +272,9 @@ class Annotation(Record):
     Attributes
     ----------
     scenario, question
-        The question's scenario and id. An id that the release stores as a number is an int.
+        The question's scenario and id. The id is an int if the release stores it as a number.
     rule_set
-        The rule set.
+        The name of the rule set.
     answer
         The best candidate without rounding. If several candidates are equal, it is the first of
         them in table order.
@@ -313,8 +313,8 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     question_set
         Questions of scenarios that have a simulator.
     rule_set
-        The name of a rule set. By default, the rule set that the question set names, or the
-        simulator's first rule set if it names none.
+        The name of a rule set. By default, it is the rule set that the question set names. If the
+        question set names none, it is the first rule set of the simulator.
 
     Raises
     ------

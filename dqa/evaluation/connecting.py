@@ -36,11 +36,11 @@ class NamedDecider:
     Attributes
     ----------
     name
-        Its name in results.
+        The name of the decider in results.
     made
         The factory of the decider, or a decider that a Python caller passed.
     model
-        Its model, if it needs one.
+        The model of the decider. It is ignored if the decider needs no model.
     options
         The settings of this decider only.
     """
@@ -67,8 +67,8 @@ def with_each_model(
 ) -> list[NamedDecider]:
     """Return every decider with every model.
 
-    With several models, the name of a decider becomes ``decider@model``. A decider that needs no
-    model occurs once.
+    If there are several models, each decider that needs a model occurs once for each model, with
+    the name ``decider@model``. A decider that needs no model occurs only once.
     """
     found = []
     for name in names:
@@ -91,7 +91,7 @@ class Connected:
     settings
         The settings that all deciders share.
     chats
-        The chat models of each epoch.
+        For each epoch, the chat model of each `ModelSpec`.
     """
 
     contestants: Mapping[str, NamedDecider]
@@ -106,7 +106,7 @@ class Connected:
 
     @property
     def scenarios(self) -> Mapping[str, tuple[str, ...]]:
-        """The scenarios of each decider that supports only some scenarios."""
+        """For each decider that supports only some scenarios, the names of these scenarios."""
         return {
             name: one.made.scenarios
             for name, one in self.contestants.items()
@@ -128,7 +128,7 @@ class Connected:
                 check_reachable(model.called, chat)
 
     def deciders(self, rule_set: str | None) -> tuple[Mapping[str, Decider], ...]:
-        """Make the deciders of each epoch, by name.
+        """Make new deciders for each epoch. Return them by name.
 
         Parameters
         ----------

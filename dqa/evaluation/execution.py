@@ -219,7 +219,7 @@ def rows_match(answered: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool 
     answered, right
         All rows of the answer, and all rows of the gold statement.
     rule
-        The rule of comparison.
+        The rule by which rows are compared.
     ordered
         Whether the order of rows matters. The rules "set" and "subset" ignore it.
     """

@@ -1,6 +1,6 @@
 """Register observers of every decision of this process.
 
-This module has only light imports, so that observing does not slow down test runs.
+This module imports only small modules, so that observing does not slow down test runs.
 """
 
 from __future__ import annotations

@@ -232,7 +232,7 @@ class _Attempt:
     Attributes
     ----------
     number
-        The number of the attempt; 0 for a decider that plays a game only once.
+        The number of the attempt, from 1. It is 0 for a decider that plays a game only once.
     before
         The events that the decider recorded before the attempt.
     moves
@@ -338,8 +338,8 @@ class GameOfRun:
         Returns
         -------
         Played
-            The scored attempt, or the attempt that did not reach its end. It is empty if the
-            decider did not choose an attempt.
+            The scored attempt, or the attempt that did not reach its end. The result is empty if
+            the decider did not choose an attempt.
 
         Raises
         ------
@@ -371,7 +371,8 @@ class GameOfRun:
     def _begin_attempt(self, decider: EpisodeDecider, number: int = 0) -> Decider | None:
         """Begin an attempt and return its player; None if the decider wants no further attempt.
 
-        The trace contains what the decider recorded, even if it raised an error.
+        The trace contains the events that the decider recorded, even if the decider raised an
+        error.
         """
         names = (*self._names, f"before attempt {number}", decider.name)
         with attempt_by(*names) if number else nullcontext(), collect_recorders() as recorders:

@@ -63,9 +63,9 @@ class DatabaseLocation:
     location
         Location with its password; None for a database in memory.
     access
-        Settings for reading it.
+        Settings for reading the database.
     described
-        Descriptions of its tables, from the scenarios of the questions.
+        Descriptions of the database's tables. They come from the scenarios of the questions.
     """
 
     backend: Backend
@@ -213,7 +213,10 @@ class Task:
 
     @property
     def group(self) -> Group:
-        """Its situation and database."""
+        """The situation and the database of the task.
+
+        Tasks of a group use the same open database.
+        """
         return self.situation, self.database
 
     @property
@@ -239,7 +242,7 @@ class Setup:
     judge
         Judges the decisions.
     scenarios
-        The scenarios of each decider that supports only some scenarios.
+        For each decider that supports only some scenarios, the names of these scenarios.
     locations
         The user's own databases, by name.
     """

@@ -48,7 +48,7 @@ class GamesRecord(Record):
     Attributes
     ----------
     run
-        The name of the run in its history.
+        The id by which the history of the games identifies the run.
     history
         The location of the history without a password; None for the default location.
     weights

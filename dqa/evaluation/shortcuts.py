@@ -277,8 +277,8 @@ def measure_shortcuts(
     question_set
         The questions.
     rule_set
-        The name of a rule set of the simulators. By default, the rule set that the question set
-        names, or the first rule set of each simulator if it names none.
+        The name of a rule set of the simulators. By default, it is the rule set that the question
+        set names. If the question set names none, it is the first rule set of each simulator.
     strict_official
         Whether only the official answer is right, and not the candidates tied with it.
 

@@ -161,7 +161,7 @@ class RunStore:
         threading.Thread(target=self._renew_claims, name="dqa-store", daemon=True).start()
 
     def _enter(self, connection: Connection, *, record: RunRecord, retry_failed: bool) -> int:
-        """Find or create the run. Return the number of its decisions that are not repeated."""
+        """Find or create the run. Return the number of stored decisions that are not repeated."""
         known = select(RUNS.c.id, RUNS.c.record).where(RUNS.c.name == self._target.name)
         row = connection.execute(known.with_for_update()).first()
         self.is_new = row is None

@@ -93,7 +93,10 @@ class _Layout(NamedTuple):
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """Possible files of right statements, if entries contain none. A file has one per line."""
+        """Possible files of gold statements, if entries have none.
+
+        Each line of a file is a statement.
+        """
         stem = Path(self.questions).stem
         return f"{stem}_gold.sql", f"{stem}.sql", f"{stem.partition('_')[0]}_gold.sql"
 

@@ -43,7 +43,7 @@ class Passage:
     columns, rows
         The columns and rows of the result of a call, if the result is a table.
     notes
-        Notes in small print.
+        Notes, which are shown in small print.
     """
 
     kind: str

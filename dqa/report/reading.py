@@ -271,7 +271,10 @@ def _sections(text: str) -> list[tuple[str, str]]:
 
 
 def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple[Change, str]]:
-    """Yield the steps of a new plan with their changes, and dropped steps at their old position."""
+    """Compare two plans.
+
+    Yield each step with its change, and dropped steps at their old position.
+    """
     matched = SequenceMatcher(None, [step.bare for step in old], [step.bare for step in new])
     for tag, old_from, old_to, new_from, new_to in matched.get_opcodes():
         if tag != "equal":

@@ -170,7 +170,7 @@ def scoring_lines(
 ) -> list[str]:
     """Return lines about the rule of scoring.
 
-    The lines explain the rule, list the accuracies under the other rule, and name the best
+    The lines explain the rule, list the accuracies under the alternative rule, and name the best
     heuristics.
 
     Parameters
@@ -281,8 +281,8 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return a line for each heuristic, with its accuracy.
 
-    A line shows the accuracy if only the official answer counts as right. If the accuracy with all
-    best candidates differs, it follows.
+    A line shows the accuracy if only the official answer counts as right. If the accuracy differs
+    when all best candidates count as right, this accuracy follows.
     """
     lines = [f"{_NO_RULES} {_LABEL}."] if shortcuts else []
     for found in shortcuts:
@@ -349,7 +349,7 @@ class Evaluation(Record):
     totals
         The number of statements that match the expected result, over all databases.
     tags
-        The results of every decider on the questions of each tag.
+        For each tag, the results of every decider on the questions with this tag.
     epochs
         pass@k and pass^k; empty unless questions were repeated.
     games

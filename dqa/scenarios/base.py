@@ -67,7 +67,7 @@ class Scenario:
     Attributes
     ----------
     document
-        The content of ``scenario.toml``, with the statements that list candidates.
+        The content of ``scenario.toml``. It includes the statements that list candidates.
     schema
         Tables and graph mapping.
     rules
@@ -77,8 +77,8 @@ class Scenario:
     answer_form
         The instruction on how to answer, at the end of a question's text; may be empty.
     contexts
-        For each kind of database, statements that return relevant data. They are templates like the
-        statements of a `Heuristic`.
+        For each kind of database, statements that return data that is relevant for a question. They
+        are templates like the statements of a `Heuristic`.
     outcome_queries
         The statement that returns each candidate with its outcome, for each kind of database.
     heuristics
@@ -308,7 +308,7 @@ class Scenario:
         return type_of_column(self.schema.table(listing.table).column(listing.column).type)
 
     def require(self, target: Mapping[str, object], key: str, what: str) -> object:
-        """Return a value of a target. Raise `DataError` if the target lacks it.
+        """Return a value of a target. Raise `DataError` if the target lacks the value.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Compute outcomes with a scenario's query. The interface is that of a simulator in Python.
 
-For scoring, the statement runs on a situation in memory. For the oracle and for simulations of
-agents, it runs on a live database.
+For scoring, the statement runs on a situation in memory. For the decider oracle, and for agents
+that simulate decisions, the statement runs on a live database.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ScenarioOutcomes:
         return self.outcomes_of(question, rows, called)
 
     def outcomes_of(self, question: Question, rows: Rows, called: str) -> Outcomes:
-        """Return the outcomes from the rows of a statement. Error messages call it `called`.
+        """Return the outcomes from the rows of a statement. Errors call the statement `called`.
 
         Raises
         ------

@@ -154,9 +154,9 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
 def order_of(cell: Cell) -> tuple[bool, float, str]:
     """Return a sort key.
 
-    It sorts numbers by size, and texts, after all numbers, by their characters.
+    It puts numbers first, sorted by size. Texts follow, sorted by their characters.
 
-    Servers do not sort here, because their order of texts depends on the locale.
+    The server does not sort, because its order of texts depends on its locale.
     """
     if isinstance(cell, int | float):
         return False, cell, ""

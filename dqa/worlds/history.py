@@ -240,7 +240,8 @@ class History:
         """Open a read-only view of a game for a player. The caller closes it.
 
         The view contains the rows of the game, including events that are added later, and the
-        player's own rows of ``hidden``. It hides the seed, which determines all hidden values.
+        player's own rows of ``hidden``. The view hides the seed, because the seed determines all
+        hidden values.
         """
         name = player.replace("'", "''")
         rows = dict.fromkeys(sorted(_SHOWN), f"game = {game:d}")

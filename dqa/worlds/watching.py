@@ -12,7 +12,10 @@ class TrainingWatcher:
         """Handle the start of the training of players that the cache lacks."""
 
     def advanced(self, done: int, iterations: int) -> None:
-        """Handle the number of finished iterations, if a single player is trained."""
+        """Handle the number of finished iterations.
+
+        It is reported only if a single player is trained.
+        """
 
     def trained(self, player: str) -> None:
         """Handle the end of a player's training, successful or not."""

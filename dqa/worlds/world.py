@@ -247,8 +247,8 @@ class World(ABC):
     players
         The names of two players, or of a single player.
     payoffs
-        The minimum and the maximum payoff of an episode, which bound confidence intervals. None
-        means no bound.
+        The minimum and the maximum payoff of an episode, at which confidence intervals are cut.
+        None means that payoffs have no bound.
     """
 
     name: str

@@ -154,7 +154,9 @@ For tokens per right answer, a decision has its tokens, and the count 1 if it is
 def mean_of_ratios(
     ratios: Iterable[Sequence[Case]], least: float = -inf, most: float = inf
 ) -> Estimate | None:
-    """Return the mean of several ratios with its 95 % interval. Clusters may have several ratios.
+    """Return the mean of several ratios with its 95 % interval.
+
+    The same cluster may occur in several ratios.
 
     The error is that of the Taylor linearisation, summed by cluster over all ratios, with G/(G - 1)
     and G - 1 degrees of freedom for G clusters (Cochran, 1977, "Sampling Techniques", section 6.4;

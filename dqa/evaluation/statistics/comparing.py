@@ -172,7 +172,7 @@ class PairComparison(Record):
     Attributes
     ----------
     accuracy
-        The difference of accuracies, in 0..1, with interval and test clustered by situation.
+        The difference of the accuracies (shares), with interval and test clustered by situation.
     by_questions
         For each contestant, the number of questions on which it was right more often than the other
         contestant, with McNemar's exact test.
@@ -185,8 +185,8 @@ class PairComparison(Record):
     tokens
         Paired difference of tokens per question.
     left_out
-        Number of pairs of question and database that both contestants were asked, but without a
-        judged decision of each contestant.
+        Number of pairs of question and database that both contestants were asked, but that are left
+        out, because a contestant has no judged decision.
     """
 
     first: str
@@ -277,7 +277,7 @@ def compare_contestants(
     strict_official
         Whether only the official answer was right.
     same_decider
-        Whether to compare, if a decider is in several runs, only its runs with each other.
+        Whether to compare only pairs with the same decider, if a decider is in several runs.
     """
     first_results = [results[0] for results in contestants[0].asked.values()]
     return Comparison(

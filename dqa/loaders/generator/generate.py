@@ -61,7 +61,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         scenario.
     difficulty
         Bounds for harder questions; by default the usual bounds. Scenarios without a simulator do
-        not support them.
+        not support these bounds.
     per_database
         Maximum number of questions per world; by default the scenario's usual number.
 
@@ -112,7 +112,10 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
 
 
 def gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:
-    """Combine the generated questions of several scenarios, numbered from 1 in each."""
+    """Combine the generated questions of several scenarios.
+
+    Each scenario's questions are numbered from 1.
+    """
     questions: list[LabelledQuestion] = []
     situations: dict[str, Situation] = {}
     for drawn in scenarios:

@@ -37,7 +37,7 @@ class Written(NamedTuple):
 
 
 class StatementTrial:
-    """Runs the statements of a scenario, and reports those that fail.
+    """Runs the statements of a scenario, and reports the statements that fail.
 
     Attributes
     ----------

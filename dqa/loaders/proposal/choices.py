@@ -134,7 +134,7 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
 
 
 def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
-    """Return the table of the outcome's rows, and the column to sum. None means to count rows.
+    """Return the table of the outcome's rows, and the column to sum; None to count the rows.
 
     Columns are ranked by their name and by their table's number of rows.
     """

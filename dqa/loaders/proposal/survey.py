@@ -66,7 +66,7 @@ class Join:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The referring columns."""
+        """The columns of the table that contains the reference."""
         return tuple(column for column, _ in self.pairs)
 
 
@@ -77,7 +77,7 @@ class SurveyedTable:
     Attributes
     ----------
     key_guessed
-        Whether the key is a guess, because the database declares none.
+        Whether the key is a guess, because the database declares no key.
     rows
         The number of rows; None if counting takes too long.
     ends
@@ -154,7 +154,8 @@ class Survey:
     ) -> list[TableInfo | NodeInfo]:
         """Return the tables, the most likely first.
 
-        The words of the question rank them; without a question, their number of joins does.
+        The tables are ranked by the words of the question. Without a question, they are ranked by
+        their number of joins.
         """
         if about:
             usable = {info.name: info for info in infos}

@@ -220,7 +220,10 @@ def _question(
     number: Mapping[tuple[int, str], int],
     times: Counter[str],
 ) -> QuestionRow:
-    """Return the row of a question. `times` counts, by name, the rows that were made so far."""
+    """Return the row of a question.
+
+    `times` counts, by the name of the question, the rows that were made so far.
+    """
     results = [one.result for one in decided]
     key, scenario = results[0].question, plugins.find_scenario(results[0].scenario)
     questions = (runs[one.run].questions.get(one.result.question) for one in decided)

@@ -21,9 +21,10 @@ class Contestant(Record):
     Attributes
     ----------
     name
-        Name in the report: the decider, with its run if several runs have this decider.
+        The name of the contestant in the report. It is the decider's name, with the run's name if
+        several runs have this decider.
     run
-        Index of its run in `Report.runs`.
+        Index of the contestant's run in `Report.runs`.
     scripted
         Whether a scripted program answered instead of a language model.
     figures
@@ -125,9 +126,9 @@ class RunFacts(Record):
     Attributes
     ----------
     facts
-        Names and values of its settings.
+        Names and values of the run's settings.
     notes
-        Notes on its figures: the rule of scoring and the models.
+        Notes on the figures of the run: the rule of scoring and the models.
     shortcuts, chance
         For each scenario, the best heuristic, and the accuracy of random choices on the questions
         of the run.

@@ -210,7 +210,8 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
     if len({spec.rule_set for _, spec in specs}) > 1:
         listed = ", ".join(f"{where} ({spec.rule_set or 'default rules'})" for where, spec in specs)
         raise UsageError(
-            f"The runs follow different rule sets: {listed}. Evaluate all with the same --rule-set."
+            f"The runs follow different rule sets: {listed}. Evaluate all runs "
+            "with the same --rule-set."
         )
 
 
@@ -326,5 +327,5 @@ def _on_shared_questions(
         raise UsageError(f"The contestants share no question on the same database: {counts}.")
     raise UsageError(
         f"The contestants were asked different questions: {counts}. All share {len(dict(shared))} "
-        "of them: add --shared (only_shared=True) to compare on these."
+        "of these questions: to compare on shared questions only, add --shared (only_shared=True)."
     )

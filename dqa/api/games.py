@@ -144,8 +144,8 @@ def _spec(
         return earlier.spec.changed(**fields)
     if not {"world", "pairs"} <= fields.keys():
         raise UsageError(
-            "Name a world (--world), a player (--player) and, if two play it, an opponent "
-            "(--opponent); 'dqa list' and 'dqa list --worlds' show the names."
+            "Name a world (--world) and a player (--player). A world for two players also needs an "
+            "opponent (--opponent). 'dqa list' and 'dqa list --worlds' show the names."
         )
     return PlaySpec(**fields)
 

@@ -116,8 +116,8 @@ class AnyQuestionOptions(QuestionOptions):
             for name in ("scenario", "database"):
                 if getattr(self, name):
                     raise UsageError(
-                        f"--{name} needs --questions FILE, which it describes. To select data of "
-                        f"other questions, use --{name}s."
+                        f"--{name} needs --questions FILE, because it applies only to questions of "
+                        f"this file. To select data of other questions, use --{name}s."
                     )
             return []
         if not self.database:

@@ -359,7 +359,8 @@ class GameOfRun:
             self._attempts[-1].trajectory = self._read_trajectory(number, plays[-1])
         if not plays:
             raise ValueError(
-                f"{decider.name} must play at least one attempt of a game, but it asked for none."
+                f"{decider.name} must play at least one attempt of a game, but it started no "
+                "attempt."
             )
         self._scored = 1 if len(plays) == 1 else self._choose(decider)
         return self._play_again(plays[self._scored - 1]) if self._scored else Played((), None)

@@ -283,8 +283,8 @@ class Judge:
             return decided
         if database is None:
             raise UsageError(
-                f"A statement for '{question.key}' cannot be scored without its database: give "
-                "the database."
+                f"A statement for '{question.key}' cannot be scored without the question's "
+                "database: give the database."
             )
         found = compare_statements(database, question, truth, statement, self._repetitions)
         decided = replace(decided, problem=found.problem, official_metrics=dict(found.metrics))

@@ -66,7 +66,7 @@ class UserQuestion(Record, use_attribute_docstrings=True):
                 "the scenario, or your question and rules."
             )
         if self.candidates == ():
-            raise UsageError("candidates (--candidate-name) is empty: give at least one.")
+            raise UsageError("candidates (--candidate-name) is empty: name a candidate.")
         return self
 
     def read(self, database: Database) -> Question:

@@ -216,8 +216,8 @@ class _Reading:
         if named is None:
             if self.name in known:
                 raise UsageError(
-                    f"the file has the name of the scenario '{self.name}', but its questions do "
-                    "not: give a scenario for the questions, or rename the file"
+                    f"the file is named like the scenario '{self.name}', but its questions name no "
+                    "scenario: give a scenario for the questions, or rename the file"
                 )
             return self.name
         # A relative scenario folder is relative to the folder of the questions.
@@ -307,8 +307,8 @@ class _Reading:
         other = self.situations[name].schema.scenario
         if other != scenario:
             raise UsageError(
-                f"the database '{name}' is already used for '{other}': give each scenario its own "
-                "database"
+                f"the database '{name}' is already used for scenario '{other}': give each "
+                "scenario its own database"
             )
         return truth
 

@@ -118,7 +118,7 @@ def audit_of(audit: Audit | Path | str | None) -> Audit | None:
 
 @contextmanager
 def opened(database: str | Path | Database, **access: Unpack[Access]) -> Iterator[Database]:
-    """Open a location and close it at the end of the block. An open database stays open."""
+    """Open a location until the block ends. If `database` is already open, it stays open."""
     if not isinstance(database, str | Path):
         if any(access.values()):
             raise UsageError(

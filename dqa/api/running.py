@@ -379,8 +379,8 @@ def default_deciders(use: str) -> tuple[str, ...]:
     Parameters
     ----------
     use
-        ``evaluate``, ``ask`` or ``reference`` (the decider whose number of retrievals
-        classifies questions).
+        ``evaluate``, ``ask`` or ``reference`` (the decider whose traces classify questions as
+        single-retrieval or multiple-retrieval).
 
     Raises
     ------

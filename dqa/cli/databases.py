@@ -223,16 +223,16 @@ def doctor(
     errors. With --scenario, the command instead reports the problems in a scenario's folder by file
     and line.
 
-    The exit code is 1 if the scenario's folder has an error, or if a database fails that is
-    installed, configured or named with --database; as for all commands, it is 2 if a location is
-    wrong or a server refuses the login.
+    The exit code is 1 if the scenario's folder has an error. It is also 1 if a database fails that
+    is installed, configured or named with --database. It is 2 if a location is wrong or a server
+    refuses the login.
 
     Parameters
     ----------
     database : URL|PATH
         Check only this database. May be repeated.
     scenario : DIR
-        Check this folder of a scenario against --database instead.
+        Instead, check this folder of a scenario against the database of --database.
     target : KEY=VALUE
         Value of a target parameter, used to run the scenario's statements. Values for other
         parameters come from the database. May be repeated.
@@ -319,7 +319,7 @@ def list_known(
     database : URL|PATH
         Instead, list the data that 'dqa load' put into this database.
     settings
-        Instead, list the settings of this decider, for --set.
+        Instead, list the settings of this decider, which --set changes.
     worlds
         Instead, list the worlds (games) with their number of players and their built-in players.
     scenarios : FOLDERS

@@ -44,14 +44,15 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     out : DIR
         New folder to write to.
     question_set : NAME
-        Write this named set of questions instead. 'dqa list' shows all sets.
+        Write this named set of questions instead of new questions. 'dqa list' shows all sets.
     scenarios : NAMES
         Scenarios, separated by commas. By default, all scenarios that have a simulator.
     questions
         Number of questions in each scenario. By default 10.
     mix : direct=X,far=Y
-        Shares of questions whose answer is 1 step from the target (direct), or at least 2 steps
-        (far; at least --hops steps if that is more).
+        X is the share of questions whose answer is 1 step from the target. Y is the share of
+        questions whose answer is at least 2 steps from it, or at least --hops steps if --hops is
+        more.
     per_database
         Maximum number of questions about one database.
     size : SCENARIO.NAME=N
@@ -155,7 +156,7 @@ def annotate(
     rule_set: RuleSet = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate all candidates of each question, and compare the best one with the official answer.
+    """Simulate all candidates of each question, and compare the best with the official answer.
 
     A candidate is one of the possible decisions of a question.
     """

@@ -203,7 +203,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
         for one player does not accept this option.
     mirror
         Play every deal twice, the second time with the hidden information of the two players
-        swapped. By default, worlds for two players do this.
+        swapped. This is the default in worlds for two players.
     history : FILE|URL
         Database for the events of all games; players read it. By default, it is next to the run.
         Each run needs a new database, because games are numbered from 1.

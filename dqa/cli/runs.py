@@ -105,9 +105,9 @@ def show(  # noqa: PLR0913  (one parameter per option)
 
     This command reads only the stored run. It needs no release, database or model.
 
-    Without other options, it prints the table of results. An option that selects decisions lists
-    them with the choice, the right answer, and the command that shows the steps. QUESTION, or a
-    file of one decision, shows the steps; if several decisions match, they are listed.
+    Without other options, it prints the table of results. Options that select decisions list them
+    with their choice, the right answer, and the command that shows the steps. With QUESTION, or for
+    a file of one decision, it shows the steps. If several decisions match QUESTION, it lists them.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ def show(  # noqa: PLR0913  (one parameter per option)
         step_limit, unparsable, infrastructure, budget, stopped, crashed, no_decision or played.
         May be repeated.
     scenario : NAME
-        Only questions of this scenario.
+        Select only questions of this scenario.
     epoch
-        Only this repetition of the questions, counted from 1.
+        Select only this repetition of the questions, counted from 1.
     full
         Show the complete prompt and all texts without shortening.
     """
@@ -257,12 +257,12 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     deciders : NAMES
         Compare only these deciders or players, separated by commas.
     against : NAME
-        Compare every decider with this one only.
+        Compare all other deciders or players only with this one.
     all_pairs
         Compare all pairs. By default, if runs share deciders or players, each of them is compared
         only with itself in the other runs.
     scenario : NAME
-        Only questions of this scenario.
+        Compare only on questions of this scenario.
     shared
         If the runs have different questions, compare on the questions that they share.
     times

@@ -69,7 +69,7 @@ def decide_or_end(
     Parameters
     ----------
     decide
-        Makes the decision.
+        A function that makes the decision.
     where
         Description of the decision. It is added to the traceback of an error.
     debug
@@ -211,9 +211,9 @@ def decide_task(
     task
         The task.
     make
-        Makes the decision.
+        A function that makes the decision.
     judge
-        Judges the decision. By default, the decision is not judged.
+        A function that judges the decision. By default, the decision is not judged.
     """
     time_asked = utc_now()
     with decision_span(task.key, task.question, task.situation, model=task.model) as span:
@@ -334,7 +334,7 @@ class OpenDatabases:
     Parameters
     ----------
     open_for
-        Opens the database of a task.
+        A function that opens the database of a task.
     most
         Number of databases that stay open. Databases in use are never closed, so more can be open.
     """

@@ -92,7 +92,7 @@ class GameSetup:
     players
         The names of the players in the world: player and opponent, or the only player.
     deciders
-        For each epoch, the deciders by contestant.
+        For each epoch, the deciders by the name of the contestant.
     models
         For each contestant, the name of its model, or `NO_MODEL`.
     reference

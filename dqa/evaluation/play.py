@@ -87,7 +87,7 @@ class Played:
     returns
         The result of each player; None if the episode did not reach its end.
     facts
-        The other facts of the world; see `dqa.worlds.world.Episode.facts`.
+        Further facts about the episode; see `dqa.worlds.world.Episode.facts`.
     goal
         The goal of the episode, which is in the target of the first question. If the target has no
         goal, it is the text of the first question.
@@ -136,7 +136,7 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     UnknownNameError
         A player has no decider.
     GameTakenError
-        Another process plays the game.
+        Another process has started to play the same game.
     """
     for player in world.players:
         if player not in deciders:
@@ -236,7 +236,7 @@ class _Attempt:
     before
         The events that the decider recorded before the attempt.
     moves
-        The moves so far.
+        The moves of the attempt so far.
     trajectory
         The trajectory, which the decider receives before its later attempts; None if the attempt
         did not reach its end.
@@ -433,7 +433,7 @@ class GameOfRun:
         )
 
     def _describe(self, played: Played) -> PlayedGame:
-        """Return the record of the game. If the game did not start, the record has no moves."""
+        """Return the record of the game. If the game did not start, it contains no moves."""
         moves = {seat: [m for m in played.moves if m.player == seat] for seat in self._called}
         compared = [move for move in moves[self._seat] if move.reference is not None]
         actions = {

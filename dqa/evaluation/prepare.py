@@ -56,7 +56,7 @@ class Access(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLocation:
-    """The location of a database: a user's own database, or one into which dqa loads situations.
+    """The location of a database: a user's own database, or a database for situations.
 
     Attributes
     ----------

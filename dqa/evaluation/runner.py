@@ -68,7 +68,7 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     store
         Stores each decision as soon as its batch is done.
     on_result
-        Called with each new result.
+        A function that is called with each new result.
     watcher
         Receives the events of the decisions. Several threads may call it at the same time.
     fail_fast
@@ -152,7 +152,7 @@ class _Loop:
         return bool(self.running)
 
     def _take(self, seconds: float, *, every: bool = False) -> None:
-        """Wait for batches for at most `seconds`, and store those that end."""
+        """Wait for batches for at most `seconds`, and store the batches that end."""
         until = time.monotonic() + seconds
         while self.running and (left := until - time.monotonic()) > 0:
             done, _ = wait(self.running, left, FIRST_COMPLETED)

@@ -289,7 +289,7 @@ class _Reading:
         return self.databases[name]
 
     def _with_outcomes(self, question: Question, truth: Truth) -> Truth:
-        """Return the truth with the outcomes that the scenario's statement returns.
+        """Return the right answers, together with outcomes that the scenario's statement returns.
 
         If the scenario has a simulator in Python, the whole database is read, once per scenario.
         """
@@ -345,7 +345,7 @@ def _rules_of(line: _Line) -> str:
 def _judged_by(
     written: OwnQuestion, truth: Truth, candidates: tuple[Candidate, ...] | None
 ) -> Truth:
-    """Return the truth with the forbidden candidates and the outcome of each candidate."""
+    """Return the right answers, together with forbidden candidates and outcomes of candidates."""
     if not written.forbidden and written.outcomes is None:
         return truth
     if candidates is None:

@@ -394,7 +394,7 @@ class _Spider2Gold:
             self._options[entry["instance_id"]] = entry
 
     def truth(self, name: str) -> Truth:
-        """Return the truth of a question by its id."""
+        """Return the right answers to the question with an id."""
         options = self._options.get(name, {})
         pattern = re.compile(rf"{re.escape(name)}(?:_[a-z])?")
         files = sorted((self._gold / "exec_result").glob(f"{name}*.csv"))

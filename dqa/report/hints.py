@@ -38,7 +38,8 @@ def next_steps(location: RunLocation, results: Sequence[Result], *, games: bool)
     location
         Location of the run.
     results
-        Results of the run, at least one. If possible, a wrong decision serves as the example.
+        Results of the run, at least one. If there is a wrong decision, the suggested commands use
+        it as an example.
     games
         Whether the run plays games.
     """

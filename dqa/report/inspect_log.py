@@ -1,7 +1,7 @@
 """Export of a run as logs of Inspect AI, for ``inspect view`` and ``inspect_ai.log``.
 
-A log contains the decisions of one decider on one scenario and one database. Logs follow Inspect's
-documented JSON format (version 2 of its schema); Inspect AI need not be installed. All times in a
+A log contains the decisions of one decider on one scenario and one database. Logs have Inspect's
+documented JSON format (version 2 of the schema). Inspect AI need not be installed. All times in a
 log are the start of the run, because traces contain only durations.
 """
 

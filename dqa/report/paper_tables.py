@@ -71,7 +71,7 @@ def _title(table: PaperTable, key: Place) -> str:
 
 
 def _paper_cell(cell: PaperCell | None, scale: float, digits: str) -> str:
-    """Return the paper's figure, and below it the figure of the run with its interval."""
+    """Return a cell: the paper's figure and, below it, the run's figure with its interval."""
     if cell is None:
         return f"{NONE}\n{NONE}"
     published = NONE if cell.published is None else f"{scale * cell.published:{digits}}"

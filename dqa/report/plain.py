@@ -16,7 +16,7 @@ def plain(value: Any, text: Callable[[str], str] = str) -> Any:  # noqa: ANN401 
     value
         Records, dataclasses, mappings, sequences and plain values.
     text
-        Function that escapes each text.
+        Function that is applied to each text, to escape it.
     """
     if value is None or isinstance(value, int):
         return value

@@ -83,7 +83,7 @@ class Table:
         items: Mapping[str, _Item],
         columns: Mapping[str, Callable[[_Item], str]],
     ) -> Self:
-        """Return a table with a row for each item, without empty columns."""
+        """Return a table with a row for each item. Empty columns are left out."""
         shown = {
             (row, column): show(item)
             for column, show in columns.items()

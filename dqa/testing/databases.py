@@ -29,8 +29,8 @@ class DatabaseCreator(ExitStack):
     folder
         The folder to which relative paths refer.
     fixture
-        Function that returns the fixture of a name. With it, a server starts only when a test needs
-        it.
+        Function that returns the fixture with a name. A server's fixture is requested, and the
+        server starts, only when a test needs it.
     """
 
     def __init__(self, engine: str, folder: Path, fixture: Callable[[str], Any]) -> None:

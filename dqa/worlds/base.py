@@ -83,8 +83,9 @@ class PolicyFactory:
     description
         A description in one line.
     make
-        Creates the program for a seed. A learning player is read from the cache. If the cache does
-        not contain it, it is trained first. The program depends only on the seed and the settings.
+        A function that creates the program for a seed. A learning player is read from the cache. If
+        the cache does not contain it, it is trained first. The program depends only on the seed and
+        the settings.
     trainer
         The trainer of a learning player; None for other programs.
     """
@@ -107,12 +108,12 @@ class WorldFactory:
     Attributes
     ----------
     name
-        The world's name in commands, and the scenario of its questions.
+        The world's name in commands. It is also the scenario of the world's questions.
     description
         A description in one line.
     make
-        Creates the world from an instance of `settings` and the history of its episodes. The
-        history may be None.
+        A function that creates the world from an instance of `settings` and the history of its
+        episodes. The history may be None.
     settings
         The settings, as a pydantic model whose fields all have defaults.
     policies

@@ -56,7 +56,7 @@ class EventTablePosition(Position):
 
     @property
     def key(self) -> Hashable:
-        """A key of the state: its events, and the side that acts next."""
+        """A key of this state: the events so far, and the side that acts next."""
         return self.events, self.mover
 
     def after(self, action: Candidate) -> EventTablePosition:

@@ -50,12 +50,12 @@ class Trainer:
     budgets
         The number of iterations of each named budget, including `SMALL` and `FULL`.
     train
-        Returns the weights. Its arguments are the seed, the number of iterations, and a function
-        that receives the number of finished iterations. Equal seeds and numbers of iterations give
-        equal weights.
+        A function that returns the weights. Its arguments are the seed, the number of iterations,
+        and a function that receives the number of finished iterations. Equal seeds and numbers of
+        iterations give equal weights.
     play
-        Returns the player, given its weights. It raises `IndexError`, `KeyError` or `ValueError`
-        if the weights are invalid.
+        A function that returns the player, given the player's weights. It raises `IndexError`,
+        `KeyError` or `ValueError` if the weights are invalid.
     settings
         All other values on which the result of the training depends, as JSON values.
     """

@@ -243,7 +243,7 @@ class World(ABC):
     Attributes
     ----------
     name
-        The world's name in commands, and the scenario of its questions.
+        The world's name in commands. It is also the scenario of the world's questions.
     players
         The names of two players, or of a single player.
     payoffs

@@ -70,8 +70,8 @@ class GameFigures(Record):
     games, deals
         The number of games that the figures use, and the number of their deals.
     failed
-        Number of games that a server error, a spent budget or a bug ended. Resuming the run plays
-        them again.
+        Number of games that a server error, a spent budget or a bug ended. If the run is resumed,
+        they are played again.
     unpaired
         Number of finished games without their mirror game. The figures leave them out.
     payoff
@@ -275,7 +275,10 @@ def _by_deal(games: Iterable[_Played]) -> dict[tuple[str, int], float]:
 
 
 def _complete(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
-    """Return the finished games of complete deals. A mirrored deal is complete with both games."""
+    """Return the finished games of complete deals.
+
+    A mirrored deal is complete if both of its games are finished.
+    """
     ended = [one for one in found if one[0].outcome is Outcome.PLAYED]
     if not mirrored:
         return ended

@@ -258,7 +258,7 @@ def total_matches(results: Iterable[Result]) -> tuple[MatchTotal, ...]:
 
 
 class TagCount(Tally):
-    """The figures of a decider on the questions of a tag, on all databases together."""
+    """The figures of a decider on all questions with one tag, on all databases together."""
 
     tag: str
     decider: str

@@ -40,7 +40,7 @@ class Asking:
     difficulty
         The required difficulty, measured under the first rule set.
     steps
-        Returns the number of steps from each candidate to the question's target.
+        A function that returns the number of steps from each candidate to the question's target.
     first
         The number of the first question. If `difficulty` has a mix, the number of a question
         determines whether its answer must be far.

@@ -39,17 +39,18 @@ class SimulatedGenerator:
     Attributes
     ----------
     build
-        Draws a world from a name, a size and a difficulty. The world is not simulated yet.
+        A function that draws a world from a name, a size and a difficulty. The world is not
+        simulated yet.
     targets
-        Lists the targets of a world in a year. Distractors are not targets.
+        A function that lists the targets of a world in a year. Distractors are not targets.
     steps
-        Returns the number of steps from each candidate to the question's target; infinite if no
-        path leads there.
+        A function that returns the number of steps from each candidate to the question's target.
+        The number is infinite if no path leads to the target.
     size
         The usual size of a world.
     factor
-        Converts a quantile in 0..1 to the factor by which the size of a world is multiplied. The
-        mean factor is near 1.
+        A function that converts a quantile in 0..1 to the factor by which the size of a world is
+        multiplied. The mean factor is near 1.
     per_database
         Default maximum number of questions per world.
     name
@@ -75,7 +76,7 @@ class SimulatedGenerator:
     takes_difficulty: bool = True
 
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
-        """Yield worlds with questions; see `Generator`."""
+        """Yield worlds with questions; see `Generator.questions`."""
         series = _Series(self, scenario, request.seed, request.difficulty)
         most = request.per_database or self.per_database
         count = 0

@@ -64,7 +64,7 @@ def end_decision(decision: Decision, error: Exception) -> Decision:
 def decide_or_end(
     decide: Callable[[], Decision], where: str = "", *, debug: bool = False
 ) -> Decision:
-    """Return a decision. If an error ends it, return it with everything recorded before the error.
+    """Return a decision. If an error ends the decision, return what was recorded before the error.
 
     Parameters
     ----------

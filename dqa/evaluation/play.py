@@ -344,8 +344,8 @@ class GameOfRun:
         Raises
         ------
         ValueError
-            The decider does not start a first attempt, the decider chooses an attempt that does not
-            exist, or the world is not reproducible.
+            The decider starts no attempt, the decider chooses an attempt that does not exist, or
+            the same choices lead to a different game.
         """
         plays: list[Played] = []
         while len(plays) < decider.attempts:

@@ -156,9 +156,9 @@ def locations_of(
 ) -> dict[str, DatabaseLocation]:
     """Return the user's own databases by name.
 
-    Each database is opened once as a test. An unreachable database therefore raises an error before
-    any decision is made. `described` contains the scenarios' descriptions of tables, by the name of
-    the database.
+    Each database is opened once, to test whether it can be reached. An unreachable database
+    therefore raises an error before any decision is made. `described` contains the scenarios'
+    descriptions of tables, by the name of the database.
 
     Raises
     ------

@@ -43,7 +43,7 @@ AnySpec: TypeAlias = Annotated[
 
 
 class GamesRecord(Record):
-    """Additional data in the record of a run of games.
+    """Further data in the record of a run, if it is a run of games.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RunRecord(Record):
     versions
         The versions of Python and of the main packages.
     games
-        The additional record of a run of games.
+        Further data, if the run is a run of games.
     resumable
         Whether the run can be resumed. It cannot if it was started by an older version, whose
         prompts differ.

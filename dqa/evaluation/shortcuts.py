@@ -1,4 +1,4 @@
-"""Measure the accuracy of heuristics and of random answers on scored questions.
+"""Measure how often heuristics and random answers are right on scored questions.
 
 A heuristic (`dqa.deciders.baselines`) is one query that ignores the rules. If a heuristic reaches
 the score of a decider on the same questions, this score says little about the decider.
@@ -132,7 +132,7 @@ def choose_by_shortcuts(
     DataError
         A heuristic's statement cannot run.
     PluginError
-        Two deciders have the name of a heuristic.
+        Several deciders have the name of the same heuristic.
     InfrastructureError
         A user's own database failed.
     """

@@ -120,7 +120,7 @@ class ModelSpec(Record, use_attribute_docstrings=True):
 
     @property
     def called(self) -> str:
-        """The name of the model in the results of runs with several models."""
+        """The name that identifies the model in results, if a run has several models."""
         return self.label or self.name
 
     @property

@@ -1,7 +1,7 @@
 """Ask a scenario's question about a live database.
 
-The candidates and the values of parameters come from columns or from statements of the scenario. A
-generated statement reads a column. A statement of the scenario runs unchanged if it is in the
+The candidates and the values of parameters come from columns or from statements of the scenario. To
+read a column, dqa generates a statement. A statement of the scenario runs unchanged if it is in the
 database's language. No whole table is read.
 """
 

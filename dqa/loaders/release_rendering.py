@@ -22,8 +22,8 @@ def render_sql(situation: Situation) -> str:
     """Return the script that creates `situation` in MySQL or MariaDB, in their default SQL mode.
 
     Floats are read back bit for bit. Their columns are DOUBLE, because FLOAT has only seven digits.
-    Texts are compared by code point. Strings are in single quotes, so the script also works in the
-    mode ``ANSI_QUOTES``.
+    In the database, texts are compared by code point. Strings are in single quotes, so the script
+    also works in the mode ``ANSI_QUOTES``.
 
     Raises
     ------

@@ -28,7 +28,7 @@ _Scenario: TypeAlias = Annotated[str, AfterValidator(folder_or_name)]
 
 
 class Source(Record):
-    """A source of questions, and the selection of questions.
+    """A source of questions, and which of its questions are selected.
 
     Attributes
     ----------

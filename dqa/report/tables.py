@@ -296,7 +296,7 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
 
 
 def failures(results: Iterable[Result], most: int = 5) -> list[str]:
-    """Return a line for each server error and each bug. The most frequent is first."""
+    """Return a line for each server error and each bug. The most frequent error is first."""
     failed = (result for result in results if result.outcome in _FAILED)
     kinds = grouped(failed, lambda one: (_FAILED[one.outcome], one.decider, one.error))
     lines = []

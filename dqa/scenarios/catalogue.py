@@ -1,4 +1,4 @@
-"""Find the known scenarios: those of dqa, of other packages, and of users.
+"""Find the known scenarios: scenarios of dqa, of other packages, and of users.
 
 The scenarios of dqa are the folders in ``schemas/`` with a ``scenario.toml``. Another package
 registers a folder as an entry point in the group ``dqa.scenarios``. `register` adds a user's folder

@@ -29,7 +29,7 @@ _SHOWN = 3
 
 @dataclass
 class TestRecord:
-    """The last decisions of a test, the number of all its decisions, and whether it passed."""
+    """The last decisions of a test, the number of all decisions, and whether the test passed."""
 
     __test__ = False
 

@@ -210,7 +210,10 @@ def read_rows(database: Database, statement: str, about: str) -> Rows:
 
 
 def require_numbers(numbers: Sequence[object], about: str, count: int | None = None) -> None:
-    """Raise `DataError` unless numbers are 1, 2, 3 and so on. With `count`, the last is `count`."""
+    """Raise `DataError` unless numbers are 1, 2, 3 and so on.
+
+    If `count` is set, the last number must be `count`.
+    """
     for place in range(1, (len(numbers) if count is None else count) + 1):
         number = numbers[place - 1] if place <= len(numbers) else None
         if str(number) != str(place):

@@ -81,7 +81,7 @@ class Estimate(Record):
         least: float = -inf,
         most: float = inf,
     ) -> Self | None:
-        """Return the mean of values with its interval; None if there are no values.
+        """Return the mean of values with its 95 % interval; None if there are no values.
 
         The variance is the bias-reduced sandwich "CR2" with the degrees of freedom of
         Satterthwaite's approximation (Bell & McCaffrey, 2002; Pustejovsky & Tipton, 2018,
@@ -323,8 +323,8 @@ def clustered_share(
 def normalised_utility(value: float | None, best: float) -> float:
     """Return the share of the best outcome that a decision reached (DeLLMa, appendix B).
 
-    It is at most 1, negative for a loss, and 0 without a choice. If even the best outcome is not a
-    gain, it is 1 for the best choice and 0 for any other.
+    The share is at most 1, negative for a loss, and 0 without a choice. If even the best outcome is
+    not a gain, the share is 1 for the best choice and 0 for any other choice.
 
     Parameters
     ----------

@@ -101,8 +101,8 @@ def paired_difference(
 
     The standard error is the error that `Estimate.of` calculates (Miller, 2024, "Adding Error Bars
     to Evals", section 4.2). If all differences are equal, this error is 0. The interval of a
-    difference of shares is then the interval for independent questions. Their number is the
-    effective number of clusters.
+    difference of shares is then the interval for independent questions. The number of these
+    questions is the effective number of clusters.
 
     Parameters
     ----------

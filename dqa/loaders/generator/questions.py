@@ -62,7 +62,7 @@ class Asking:
     def about(self, situation: Situation) -> Self:
         """Return the requirements for a situation, which depend on the situation's size.
 
-        In a large world a simulation takes seconds, so only the first rule set is used.
+        For a large world, only the first rule set is used, because a simulation takes seconds.
         """
         if situation.row_count > _LARGE:
             return replace(self, rules=self.rules[:1], at_once=1)
@@ -89,7 +89,8 @@ def ask(
     """Return the first `wanted` questions about `targets` that have one reliable answer.
 
     The answer is unique and the same under each rule set. It is better than the runner-up and than
-    doing nothing by at least `SMALLEST_MARGIN`, so rounding errors do not decide.
+    doing nothing by at least `SMALLEST_MARGIN`, so rounding errors cannot change which answer is
+    best.
 
     Returns
     -------

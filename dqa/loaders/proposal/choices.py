@@ -18,7 +18,10 @@ _NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A table whose rows belong to candidates. A join or relationships of a graph connect them."""
+    """A table whose rows belong to candidates.
+
+    They are connected by a join, or in a graph by relationships.
+    """
 
     table: SurveyedTable
     join: Join | None = None

@@ -295,7 +295,7 @@ class GameOfRun:
         return self._join(self._record, failed, time.perf_counter() - began)
 
     def judge(self, decision: Decision) -> Assessment:
-        """Return the assessment of the game. Its value is the value of the game for the player."""
+        """Return the assessment of the game. Its value is the payoff of the player."""
         game = self._record
         if decision.ending is not Ending.ANSWERED or game is None:
             return Assessment.of_ending(decision, game)

@@ -139,9 +139,9 @@ class Result(Record, use_attribute_docstrings=True):
     database: str
     kind: Kind
     decider: str
-    """The decider; with several models 'decider@model'."""
+    """The name of the decider. In a run with several models, it is 'decider@model'."""
     model: str
-    """The models that answered, joined by ' + '; or 'none'."""
+    """The models that answered, joined by ' + '; 'none' if no model answered."""
     epoch: int = Field(ge=1, default=1)
     """The number of the repetition, from 1."""
     situation: str | None = None

@@ -391,7 +391,8 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     the same."""
     reference: str | None = None
     """Program of the world to compare the player's decisions with. The share of equal decisions is
-    the rational degree. A tournament uses the paper's program by default; 'none' uses none."""
+    the rational degree. By default, a tournament uses the paper's program. With 'none', no
+    decisions are compared."""
 
     if TYPE_CHECKING:
 

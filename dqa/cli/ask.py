@@ -287,7 +287,7 @@ def _fail(decided: Trace, record: Path | None) -> None:
         require_decided(decided)
     except CrashError as error:
         where = "--debug shows its traceback" if record is None else f"its traceback is in {record}"
-        who = f"Report it to the maintainers of {decided.decider}."
+        who = f"Report it to the maintainers of {decided.decider}, unless the decider is yours."
         raise CrashError(f"{error}; {where}. {who}") from None
     is_answered = decided.ending is Ending.ANSWERED
     if record is not None and (sys.stderr.isatty() or not is_answered):

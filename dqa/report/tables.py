@@ -318,9 +318,9 @@ def how_to_report(crashed: Trace, location: RunLocation | None, *, repeated: boo
     if location is not None:
         where = f"'{trace_command(location, crashed.key, repeated=repeated)}' shows its traceback"
     return (
-        f"This is a bug, not a wrong answer: {where}. Report it to the maintainers of "
-        f"{crashed.decider}, with the versions in the run's record. --resume RUN repeats the "
-        "decision."
+        f"This is a bug of {crashed.decider}, not a wrong answer: {where}. Correct it if the "
+        "decider is yours. Otherwise, report it to its maintainers, with the versions in the run's "
+        "record. --resume RUN repeats the decision."
     )
 
 

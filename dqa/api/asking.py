@@ -37,6 +37,7 @@ from dqa.evaluation.decide import (
     decision_span,
     describe_decision,
     end_decision,
+    require_decision,
 )
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
@@ -237,7 +238,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     decisions.check_reachable()
 
     def decide() -> Decision:
-        made = decider.decide(question, described)
+        made = require_decision(decider.decide(question, described), decisions.name)
         if evidence:
             made = _require_evidence(made, question, queries=decisions.queries)
         return _review(made, question, described, reviewing)

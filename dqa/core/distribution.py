@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
+from urllib.parse import unquote, urlsplit
 
 DISTRIBUTION = "decision-qa"
 """The name for ``pip install``. The name for imports and of the command is ``dqa``."""
@@ -53,5 +55,8 @@ def find_versions(*packages: str) -> dict[str, str]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra of this project."""
-    return f'pip install "{DISTRIBUTION}[{extra}]"'
+    """Return the command that installs an extra: from a checkout if dqa runs from one."""
+    origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+    if not origin.get("dir_info", {}).get("editable"):
+        return f'pip install "{DISTRIBUTION}[{extra}]"'
+    return f'pip install -e "{unquote(urlsplit(origin["url"]).path)}[{extra}]"'

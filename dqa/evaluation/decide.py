@@ -61,6 +61,13 @@ def end_decision(decision: Decision, error: Exception) -> Decision:
     return replace(ended, answer="", choice=None)
 
 
+def require_decision(returned: object, decider: str) -> Decision:
+    """Return what a decider returned. Raise `TypeError` if it is not a decision."""
+    if isinstance(returned, Decision):
+        return returned
+    raise TypeError(f"the decider '{decider}' returned {returned!r}, not a Decision")
+
+
 def decide_or_end(
     decide: Callable[[], Decision], where: str = "", *, debug: bool = False
 ) -> Decision:
@@ -179,10 +186,7 @@ class Worker:
         def ask() -> Decision:
             decider = self._setup.decider_of(task)
             with self._databases.of(task) as database:
-                decision: object = decider.decide(task.question, database)
-            if isinstance(decision, Decision):
-                return decision
-            raise TypeError(f"the decider '{task.decider}' returned {decision!r}, not a Decision")
+                return require_decision(decider.decide(task.question, database), task.decider)
 
         def attempt() -> Decision:
             with attempt_by(*task.key.requester) as models:

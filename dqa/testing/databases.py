@@ -90,7 +90,7 @@ class ServerStarter(ExitStack):
         self._mode = mode
         self._environment = environment
         self._urls: dict[str, str] = {}
-        self._seeded: set[tuple[str, str]] = set()
+        self._last_script: dict[str, str] = {}
 
     def __call__(self, name: str, seed: str | Path | None = None) -> str:
         """Return the URL of a server. Its user is an administrator.
@@ -100,9 +100,9 @@ class ServerStarter(ExitStack):
         name
             ``mysql``, ``postgres`` or ``neo4j``.
         seed
-            SQL or Cypher script, or the path of its file. The script runs on the server once per
-            session, and the guard does not check it. On your own server, the data remains after the
-            session. The script must therefore first delete what an earlier session wrote.
+            SQL or Cypher script, or the path of its file. The guard does not check it. The script
+            runs on the server unless it was the last script that ran there in this session. So it
+            must first delete what other scripts or earlier sessions wrote.
 
         Raises
         ------
@@ -112,12 +112,12 @@ class ServerStarter(ExitStack):
         __tracebackhide__ = True
         url = self._url(name)
         script = read_text(seed) if isinstance(seed, Path) else seed
-        if script is not None and (name, script) not in self._seeded:
+        if script is not None and self._last_script.get(name) != script:
             try:
                 resolve_name(BUILT_IN[name].namespaces).run_script(url, script)
             except DqaError as error:  # a traceback could show the URL's password
                 raise error.with_traceback(None) from None
-            self._seeded.add((name, script))
+            self._last_script[name] = script
         return url
 
     def _url(self, name: str) -> str:

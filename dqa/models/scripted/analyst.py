@@ -27,6 +27,10 @@ _PLAN = (
     "1. List the candidates.\n2. Read the context of the question.\n3. Compare the outcomes.\n"
     "4. Choose the best."
 )
+_CORRECT = (
+    "correct the scenario's file outcomes.* ('dqa doctor --scenario DIR --database URL' shows the "
+    "line)"
+)
 _NOTHING = Answer("There is no candidate.", "none")
 
 
@@ -69,10 +73,16 @@ def analyst(task: Task, seed: int) -> Script:
         statement = scenario.filled_for(question, kind, outcomes)
         seen = yield Step(f"What is the outcome of each, in {unit}?", statement, _PLAN)
     values = {str(row[0]): _figure(row) for row in seen.rows}
+    if not values and seen.last:
+        return first
     if not values:
-        return Answer("No outcome is known, so I choose the first.", str(listed[0]))
-    chosen = (max if scenario.goal == "maximise" else min)(values, key=values.__getitem__)
-    return Answer(f"{chosen} leads to the best {unit}, {values[chosen]:.6g}.", chosen)
+        raise UsageError(
+            f"The outcomes of the candidates are not known, because their statement returned no "
+            f"row: {_CORRECT}."
+        )
+    best, word = (max, "highest") if scenario.goal == "maximise" else (min, "lowest")
+    chosen = best(values, key=values.__getitem__)
+    return Answer(f"{chosen} leads to the {word} {unit}, {values[chosen]:.6g}.", chosen)
 
 
 def _query_heuristics(scenario: Scenario, kind: Kind, rules: list[Heuristic], task: Task) -> Script:
@@ -127,7 +137,4 @@ def _figure(row: Sequence[Cell]) -> float:
         figure = float(f"{float(row[1]):.10g}")  # type: ignore[arg-type]  # raises TypeError
         if not math.isnan(figure):
             return figure
-    raise UsageError(
-        f"The outcome of {str(row[0])!r} is not a number: correct the scenario's file "
-        "outcomes.* ('dqa doctor --scenario DIR --database URL' shows the line)."
-    )
+    raise UsageError(f"The outcome of {str(row[0])!r} is not a number: {_CORRECT}.")

@@ -232,8 +232,8 @@ class Utilities(Finding):
     objective
         A description of the function that the scores minimise.
     aversion
-        The share of the worst states over which the attitude takes the mean; None if the attitude
-        is ``mean``.
+        If the attitude considers only the worst states, their share of all states; None if the
+        attitude is ``mean``.
     elicitation, alpha, scale, temperature, attitude
         The settings that were used; see `dqa_dellma.settings.DellmaSettings`.
     """

@@ -81,8 +81,8 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     if not compared.pairs:
         raise UsageError(
-            "No question has judged decisions of two contestants. 'dqa show RUN --failed' lists "
-            "the decisions that were not judged."
+            "On no question are there judged decisions of two contestants. 'dqa show RUN --failed' "
+            "lists the decisions that were not judged."
         )
     return compared
 

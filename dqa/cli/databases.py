@@ -136,7 +136,7 @@ def schema(  # noqa: PLR0913  (one parameter per option)
     Parameters
     ----------
     question
-        Describe the tables that match the words of this question first.
+        Put the tables that match the words of this question at the top.
     tables : NAMES
         Show only these tables (in a graph: labels and relationship types), separated by commas.
     policy
@@ -223,8 +223,9 @@ def doctor(
     errors. With --scenario, the command instead reports the problems in a scenario's folder by file
     and line.
 
-    The exit code is 1 if the scenario's folder has an error. It is also 1 if a database fails that
-    is installed, configured or named with --database. It is 2 if a location is wrong or a server
+    The exit code is 1 if the scenario's folder has an error. It is also 1 if a checked database
+    fails: a database that is installed, configured or named with --database. It is 2 if a location
+    is wrong or a server
     refuses the login.
 
     Parameters

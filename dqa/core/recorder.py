@@ -180,7 +180,7 @@ class Recorder:
         }
 
     def answered(self, answer: str, choice: Candidate | None) -> Decision:
-        """Return the decision with an answer."""
+        """Record the answer, and return the decision."""
         self.note(AnswerEvent(step=self.steps, text=answer))
         return self.decision(Ending.ANSWERED, answer=answer, choice=choice)
 

@@ -218,7 +218,7 @@ class FileNamespaces(Namespaces):
         return str(existing_file(self._path, self.kind))
 
     def name_for(self, situation: Situation) -> str:  # noqa: ARG002
-        """Return the path of the file."""
+        """Return the path of the database file of a situation."""
         return self.location
 
     def resolve(self, namespace: str) -> str:

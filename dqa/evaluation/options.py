@@ -115,8 +115,8 @@ class CallOptions(Record, use_attribute_docstrings=True):
         details = (self.price_cached, self.price_reasoning, self.budget_cost)
         if None in prices and {*prices, *details} != {None}:
             raise UsageError(
-                "Prices and budget_cost (--budget-cost) need both price_input (--price-input) "
-                "and price_output (--price-output), each for a million tokens."
+                "Give price_input (--price-input) and price_output (--price-output) together, each "
+                "for a million tokens. budget_cost (--budget-cost) needs both."
             )
         return self
 

@@ -253,7 +253,7 @@ class ValueReader(Cursor):
         return size
 
     def _comprehension(self, size: Size, end: int) -> Size:
-        """Read the condition and the value of a list comprehension over a list of this size."""
+        """Check the condition and the value of a list comprehension over a list of `size`."""
         with self._repeated(size.total):
             if self._take("WHERE"):
                 self._expression()
@@ -336,7 +336,7 @@ class ValueReader(Cursor):
         return sizes
 
     def _is_pattern(self, i: int) -> bool:
-        """Return whether a token begins a node pattern that a relationship follows."""
+        """Return whether a token begins a node pattern before a relationship."""
         keys, closing = self.keys, self.closing
         if keys[i] != "(":
             return False

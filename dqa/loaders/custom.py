@@ -335,7 +335,7 @@ def _rules_of(line: _Line) -> str:
         return rules
     if line.at.file is None:
         raise UsageError(
-            "the questions are a list without a folder, so no file can be read: pass the rules "
+            "the questions were passed as a list, so there is no folder with files: pass the rules "
             "as text"
         )
     home = line.at.file.parent

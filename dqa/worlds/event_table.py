@@ -150,8 +150,9 @@ def _read_events(
     used = [line for line, name in enumerate(names) if name != _NUMBER]
     if len(used) not in {2, 3}:
         raise DataError(
-            f"{about} has the columns {', '.join(found.columns)}. It must have the actor, the "
-            f"action and optionally its details, and a column '{_NUMBER}' if gaps must be detected."
+            f"{about} has the columns {', '.join(found.columns)}. It needs columns of the "
+            "actor and of the action. A column of details is optional. To detect missing events, "
+            f"it also needs a column '{_NUMBER}'."
         )
     if _NUMBER in names:
         require_numbers([row[names.index(_NUMBER)] for row in found.rows], about)

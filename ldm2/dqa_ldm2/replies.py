@@ -254,7 +254,7 @@ class Exploration(Reply):
         return self.dropped
 
     def shares(self, most: int) -> tuple[tuple[Candidate, float], ...]:
-        """Return the `most` most confident actions, with confidences scaled to a sum of 1."""
+        """Return up to `most` actions with the highest confidences, scaled to a sum of 1."""
         weights = {one.action: one.confidence for one in self.actions}
         best = sorted(weights, key=lambda action: -weights[action])[:most]
         total = sum(weights[action] for action in best)

@@ -278,7 +278,7 @@ def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) ->
 
 
 def compare(asking: Asking, best: Trajectory, ground: Trajectory, most: int = MOST) -> int:
-    """Return the number of the key step of the better process, from 1 (equation 10).
+    """Ask which step makes one of two processes better (equation 10). The first step is 1.
 
     If no reply can be used, return the first step that differs and record a warning.
     """

@@ -1,4 +1,4 @@
-"""Cache the result of one function per situation."""
+"""A cache for a function: it stores one result for each situation."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _read(reply: str, actions: Sequence[Candidate]) -> tuple[list[_Factor], int]
 
 
 def _about(entry: Mapping[str, Any], actions: Sequence[Candidate]) -> tuple[Candidate, ...] | None:
-    """Return the actions that an entry lists for its factor; see `_Factor.about`."""
+    """Return the actions that a factor affects, according to the model's entry for it."""
     affected = entry.get("actions", entry.get("action"))
     listed = affected if isinstance(affected, list) else [affected]
     if all(isinstance(one, str) and fold(one) in _ALL for one in listed):

@@ -324,7 +324,7 @@ class Neo4j(EngineSession):
 
 
 def _warning(statement: str, statuses: Sequence[GqlStatusObject]) -> str:
-    """Return a warning about names in a statement that the database lacks.
+    """Return a warning if a statement uses names that do not exist in the database.
 
     The names that the guard added are in backticks, so they are ignored.
     """

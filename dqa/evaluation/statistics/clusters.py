@@ -158,8 +158,9 @@ def mean_of_ratios(
 
     The same cluster may occur in several ratios.
 
-    The error is that of the Taylor linearisation, summed by cluster over all ratios, with G/(G - 1)
-    and G - 1 degrees of freedom for G clusters (Cochran, 1977, "Sampling Techniques", section 6.4;
+    The standard error comes from the Taylor linearisation, whose terms are summed by cluster over
+    all ratios. For G clusters, the variance is multiplied by G/(G - 1), and there are G - 1 degrees
+    of freedom (Cochran, 1977, "Sampling Techniques", section 6.4;
     R's ``survey::svyratio`` for one ratio). For a single ratio whose counts are 1 and whose
     clusters have equal sizes, the interval is Student's interval of the clusters' means. There is
     no interval if all clusters are equal, or if a ratio has a single cluster, because its variance

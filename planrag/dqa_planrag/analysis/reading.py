@@ -196,7 +196,7 @@ class Reading(ABC):
         return Value(frozenset(leaves))
 
     def _chosen(self, instance: int, grouping: set[Term]) -> frozenset[str]:
-        """Return the columns of an instance that occur in its conditions or in the grouping."""
+        """Return the columns of one table that its conditions or the grouping use."""
         fixed, ends = grouping | self.constants.keys(), self.ends(instance)
         found = {name for name in ends if not fixed.isdisjoint(self.same((instance, name)))}
         return frozenset(found | self._conditions.get(instance, set()))

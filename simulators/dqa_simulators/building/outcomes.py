@@ -15,8 +15,9 @@ a decision, the rule set reproduces every released price to the last bit:
 4. Price (Eq. 6) = base_price * (1 + 0.75 * (demand - supply) / max(demand, supply)).
 
 The rule set ``released`` reproduces the published answers. Demand and supply start from the sums of
-max_demand and of current_output in the tables. So demand is counted twice in all cycles, and supply
-in the first cycle. There is no rule set ``clean`` as in Locating. It would be equal to ``paper``,
+max_demand and of current_output in the tables. The program adds the same sums again. So demand is
+counted twice in all cycles, and supply in the first cycle. There is no rule set ``clean`` as in
+Locating. It would be equal to ``paper``,
 because the released program differs from the text only in double counting.
 
 The rules define cases that the paper does not define:

@@ -141,8 +141,8 @@ class Company:
         By item, the elasticity of demand with respect to our price, and with respect to the
         competitor's price.
     season, shift, promoted
-        By period and item: the season's factor of demand, the events' factor of demand, and whether
-        the item was promoted in the history.
+        By period and item: the numbers by which the season and the events multiply demand, and
+        whether the item was promoted in the history.
     lift, dip
         The effect of a promotion on demand in its own period, and in the next period.
     cost, promised, leads, defects

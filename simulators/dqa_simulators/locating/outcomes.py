@@ -249,7 +249,7 @@ def _candidate(world: World, question: Question, candidate: Candidate, home: int
 
 
 def _with_merchant(situation: Situation, question: Question, decision: Candidate) -> Situation:
-    """Return the situation with a merchant of the question's country at `decision`."""
+    """Return a copy of the situation with a merchant of the question's country at `decision`."""
     world = _world(situation)
     country, home = _target(world, question)
     node = _candidate(world, question, decision, home)

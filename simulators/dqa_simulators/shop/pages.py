@@ -144,7 +144,7 @@ def show(view: View, catalogue: Catalogue, instruction: str) -> Page:
 
 
 def _page(labels: tuple[str, ...], strings: tuple[str, ...]) -> Page:
-    """Return a page whose actions are clicks on the distinct labels."""
+    """Return a page with one click for each different label."""
     return Page(strings, tuple(dict.fromkeys(click(label) for label in labels)))
 
 

@@ -134,7 +134,9 @@ def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> 
     if not fits:
         found = "a class" if isinstance(loaded, type) else f"a {type(loaded).__name__}"
         needed = f"{'a subclass' if is_class else 'an object'} of {contract.replace(':', '.')}"
-        raise PluginError(f"{what}, which has the wrong type: {found}, not {needed}.")
+        raise PluginError(
+            f"{what}, which has the wrong type: {found}, not {needed}. Fix or remove its package."
+        )
     return loaded
 
 
@@ -252,10 +254,11 @@ def _heuristics() -> dict[str, list[Scenario]]:
 
 _MISSING = {
     "simulator": "The scenario '{0.name}' has no simulator: its outcomes are recorded with "
-    "questions. To calculate outcomes, name a source under [outcomes] of {0.folder}/scenario.toml.",
+    "questions. To calculate outcomes, name a source under [outcomes] of {0.folder}/scenario.toml: "
+    'source = "query" or "python".',
     "generator": "The scenario '{0.name}' has no generator, so its questions come from a release "
     "or from a file of your own (--questions). To generate them, name a generator in "
-    "{0.folder}/scenario.toml.",
+    '{0.folder}/scenario.toml: [generator] python = "package.module:OBJECT".',
 }
 """The messages about a scenario that lacks a part."""
 
@@ -344,10 +347,8 @@ def backend_for(location: str) -> Backend:
         if found.embedded and found.accepts(location):
             return found
     known, broken = [], []
-    for name in (
-        *_registered("database"),
-        *BUILT_IN,
-    ):  # built-in backends last: some open any URL
+    # Built-in backends come last: some open any URL.
+    for name in (*_registered("database"), *BUILT_IN):
         try:
             found = backend(name)
         except PluginError as error:

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
     from dqa.loaders.sources import QuestionSource
 
+_NO_FILE = {
+    "scenario": "--scenario needs --questions FILE: it is the default scenario of the lines in "
+    "that file. To select scenarios of a release or folder, use --scenarios.",
+    "database": "--database needs --questions FILE: it is the database of the questions in that "
+    "file. To choose where 'dqa eval' loads the data of a release or folder, use --databases.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionOptions:
@@ -113,12 +120,9 @@ class AnyQuestionOptions(QuestionOptions):
         from dqa.loaders.sources import OwnQuestions
 
         if self.own is None:
-            for name in ("scenario", "database"):
+            for name, problem in _NO_FILE.items():
                 if getattr(self, name):
-                    raise UsageError(
-                        f"--{name} needs --questions FILE, because it applies only to questions of "
-                        f"this file. To select data of other questions, use --{name}s."
-                    )
+                    raise UsageError(problem)
             return []
         if not self.database:
             raise UsageError(

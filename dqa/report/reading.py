@@ -13,8 +13,8 @@ from typing import Any
 
 from dqa.core import events
 from dqa.core.decision import Decision, Ending
-from dqa.core.events import ENDING_KINDS, Event, ToolEvent
-from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
+from dqa.core.events import ENDING_KINDS, Event, ToolEvent, ToolUse
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
 from dqa.core.plans import PlanStep, read_plan
 from dqa.core.review import reviews_in
 from dqa.core.text import counted, shortened
@@ -87,9 +87,10 @@ def _spent(trace: Trace) -> Passage:
 
 
 def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
-    """Yield the passages of events. Some passages also depend on earlier events."""
+    """Yield the passages of events. Some events refer to earlier ones."""
     task: list[tuple[str, str]] = []
     plans: list[Sequence[PlanStep]] = []
+    pending: list[ToolUse] = []
     for event in trace:
         match event:
             case events.PromptEvent():
@@ -102,6 +103,7 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
                         yield Passage("prompt", title or "Task", text=text)
                 task = sections
             case events.ReplyEvent():
+                pending = [call for call in event.calls if call.tool in (QUERY, *SIMULATING)]
                 yield from _reply(event)
             case events.PlanEvent():
                 plan = read_plan(event.text)
@@ -111,9 +113,19 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
                 items = tuple(_changes(old, plan.steps))
                 yield Passage("plan", title, event.step, items=items, notes=plan.other_lines)
             case ToolEvent():
+                pending = pending[event.kind != "tool" :]
                 yield called_passage(event.step, event)
+            case events.EndingEvent(kind="infrastructure"):
+                yield from (_unanswered(event.step, call) for call in pending)
             case _:
                 yield from _passages(event)
+
+
+def _unanswered(step: int, call: ToolUse) -> Passage:
+    """Return the passage of a call that failed because of a database."""
+    title, status = _TITLES.get(call.tool, call.tool), "no result: the decision ended here"
+    request = _request(call.input)
+    return Passage("called", title, step, tone="bad", statement=request, status=status)
 
 
 def _reply(event: events.ReplyEvent) -> Iterator[Passage]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.core.text import counted
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.shortcuts import best_shortcuts
@@ -22,7 +22,6 @@ from dqa.evaluation.statistics.comparing import PairComparison
 from dqa.evaluation.statistics.pairs import renamed
 from dqa.evaluation.statistics.summaries import grouped, mean_of
 from dqa.models.registry import is_scripted
-from dqa.report.compare_tables import p_value
 from dqa.report.run_report.records import Contestant, DecisionRow, QuestionRow, Report, RunFacts
 from dqa.report.table import interval_text
 from dqa.report.tables import interval_lines
@@ -127,7 +126,10 @@ def make_report(
     ]
     pairs = _pairs(runs, found)
     number = {key: index for index, key in enumerate(found)}
-    intervals = dict.fromkeys(line for run in runs for line in interval_lines(run.run.summaries))
+    lines = {run.name: tuple(interval_lines(run.run.summaries)) for run in runs}
+    intervals = lines[runs[0].name]
+    if len(set(lines.values())) > 1:
+        intervals = tuple(f"{name}: {line}" for name, own in lines.items() for line in own)
     results = [result for run in runs for result in run.run.results]
     times: Counter[str] = Counter()
     return Report(
@@ -137,7 +139,7 @@ def make_report(
         contestants=tuple(contestants),
         databases=tuple(dict.fromkeys(result.database for result in results)),
         scenarios=tuple(dict.fromkeys(result.scenario for result in results)),
-        intervals=tuple(intervals),
+        intervals=intervals,
         pairs=pairs,
         best=_best(contestants, pairs),
         questions=tuple(_question(runs, one, number, times) for one in decided),
@@ -191,27 +193,32 @@ def _facts(reported: ReportedRun) -> RunFacts:
 
 
 def _settings(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of a run's settings. Most default settings are left out."""
+    """Yield the names and values of a run's settings."""
+    models = ", ".join(dict.fromkeys(run.models.values()))
     spec, record = run.spec, run.record
-    yield "Model", ", ".join(dict.fromkeys(run.models.values()))
     if not isinstance(spec, RunSpec):
+        yield "Model", models
         return
     yield "Questions", spec.questions.description
     yield "Deciders", ", ".join(spec.deciders)
     yield "Databases", ", ".join(dict.fromkeys(result.database for result in run.results))
+    yield "Model", models
+    yield from (("Label", model.description) for model in spec.models if model.label)
+    yield "Protocol", spec.protocol
+    yield "Rule set", spec.rule_set or "default"
     yield "Right is", "the official answer" if spec.strict_official else "every best candidate"
-    for name, value in spec.model_dump(mode="json", exclude_defaults=True).items():
-        if name not in _SHOWN_BEFORE:
-            title = name.replace("_", " ").capitalize()
-            yield title, value if isinstance(value, str) else json.dumps(value)
-    if record is not None and record.versions:
-        began = "unknown" if record.began is None else record.began.isoformat(" ")
-        yield "Began", began
-        yield "Written by", f"dqa {record.written_by}"
-        yield "Data", (record.content_hash or "unknown")[:16]
-
-
-_SHOWN_BEFORE = {"questions", "deciders", "databases", "strict_official", "model", "version"}
+    yield "Seed", str(spec.seed)
+    if spec.epochs > 1:
+        yield "Epochs", str(spec.epochs)
+    yield "Maximum replies", str(spec.max_steps)
+    yield from (("Setting", f"{name} = {value}") for name, value in sorted(spec.settings.items()))
+    if record is None or not record.versions:
+        return
+    if record.began is not None:
+        yield "Began", record.began.isoformat(" ")
+    yield "Written by", f"dqa {record.written_by}"
+    if record.content_hash:
+        yield "Data", record.content_hash[:16]
 
 
 def _question(
@@ -267,7 +274,7 @@ def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) ->
 
 
 def _headline(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:
-    """Return a sentence with the best decider and its lead; "" if nothing was judged."""
+    """Name the best decider and its lead over the second; "" if nothing was judged."""
     judged = [one for one in contestants if one.accuracy is not None]
     if not judged:
         return ""
@@ -276,13 +283,21 @@ def _headline(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]
     if best.interval is not None:
         share += f", 95 % interval {interval_text(*best.interval)}"
     of = f"{best.figures.correct} of {best.figures.judged:,} judged decisions"
-    sentence = f"{best.name} is right in {of} ({share})."
-    second = others[0].name if others else None
+    sentence = f"{best.name} is right in {of} ({share})"
+    equal = [other.name for other in others if other.accuracy == best.accuracy]
+    if equal:
+        sentence += (
+            f". {' and '.join(equal)} {'is' if len(equal) == 1 else 'are'} right equally often"
+        )
+    elif others:
+        sentence += f", more often than {counted(len(others), 'other decider')}"
+    second = others[len(equal)].name if len(others) > len(equal) else None
     pair = next((one for one in pairs if {one.first, one.second} == {best.name, second}), None)
     if pair is None:
-        return sentence
+        return f"{sentence}."
     by_situations = pair.holm_by_situations
     p = pair.holm_by_questions if by_situations is None else by_situations
     verdict = "is statistically significant" if p < _LEVEL else "may be due to chance"
     points = f"{100 * abs(pair.accuracy.value):.1f} points"
-    return f"{sentence} The difference to {second} is {points} and {verdict} (p {p_value(p)})."
+    p_text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return f"{sentence}. The difference to {second} (second) is {points} and {verdict} ({p_text})."

@@ -28,6 +28,7 @@ DQA = (str(Path(sys.executable).with_name("dqa")),)
 """The installed command."""
 MODULE = (sys.executable, "-m", "dqa")
 EVAL = ("eval", "--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
+TRAIN = ("games", "train", "--world", "holdem", "--player", "cfr", "--budget", "1")
 PROCESSES, RAY = ("--processes", "2"), ("--engine", "ray")
 PLAY = ("games", "play", "--world", "household", "--player", "expert", "--games", "1")
 MCP = (
@@ -157,6 +158,13 @@ def test_a_server_of_agent_tools(folder: Path) -> None:
     patience.cancel()
     assert (imported(folder), server.returncode) == ([], 0)
     assert not replies[1]["result"]["isError"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("pyspiel") is None, reason="the games extra is not installed")
+def test_training(folder: Path) -> None:
+    trained = run(folder, *DQA, *TRAIN)
+    assert "cfr was trained: 1 iterations" in trained
 
 
 @pytest.mark.slow

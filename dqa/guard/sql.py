@@ -341,7 +341,10 @@ class _Rules:
             hidden = _SYSTEM_COLUMNS - self.policy.column_words
         for node in self.parsed.nodes:
             if isinstance(node, exp.Column) and node.name.casefold() in hidden:
-                raise Refusal(f"the system column {node.name} is hidden by the policy")
+                raise Refusal(
+                    f"the system column {node.name} is hidden by the policy; give another name to "
+                    "a column of your own"
+                )
             if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
                 if not _is_type(node):
                     self._check_attribute(node.expression.name)

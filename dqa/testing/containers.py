@@ -84,14 +84,19 @@ def why_no_container(name: str | None = None, image: str | None = None) -> str |
         return f"The package 'testcontainers' is not installed: {install_command('testing')}."
     from docker.errors import DockerException
 
-    chosen = None if name is None else _image(name, image)
     try:
-        _prepare(chosen)
+        _prepare()
     except (OSError, DockerException) as error:
-        why = f"No Docker engine answers ({error}). Start one, or set DOCKER_HOST to its address."
-        if chosen is None or name is None:
-            return why
-        return f"{why} If one runs: build '{chosen}', or set {_variable(name)} to another image."
+        return f"No Docker engine answers ({error}). Start one, or set DOCKER_HOST to its address."
+    if name is not None:
+        chosen = _image(name, image)
+        try:
+            _prepare(chosen)
+        except DockerException as error:
+            return (
+                f"The image '{chosen}' is missing and cannot be pulled ({error}). Build it, or "
+                f"set the variable {_variable(name)} to another image."
+            )
     return None
 
 

@@ -39,22 +39,12 @@ def test_what_commands_write_is_its_owners_alone(
     out = tmp_path / "out" / "all"
     out.mkdir(parents=True)
     named = ("--generated", generated)
-    ask = (
-        "ask",
-        "--database",
-        shop,
-        "--question",
-        "?",
-        "--candidate-name",
-        "a",
-        "--decider",
-        "first",
-    )
+    ask = ("ask", "--database", shop, "--question", "?", "--candidate-name", "a")
     for command in (
         ("eval", *named, "--deciders", "first", "--databases", "sqlite", "--out", out / "a/b/run"),
         ("eval", *named, "--deciders", "singlerag", "--limit", 1, "--record", out / "tape.jsonl"),
         ("query", shop, "SELECT 1", "--audit", out / "audit.jsonl"),
-        (*ask, "--trace", out / "trace.json"),
+        (*ask, "--decider", "first", "--trace", out / "trace.json"),
         ("data", "audit", *named, "--html", out / "audit.html"),
         (
             "data",
@@ -64,7 +54,7 @@ def test_what_commands_write_is_its_owners_alone(
             "--scenarios",
             "locating",
             "--out",
-            out / "made/folder",
+            out / "made/new",
         ),
         ("load", *named, "--question", "locating/1", "--database", out / "a.db"),
         ("load", *named, "--question", "locating/1", "--database", out / "a.duckdb"),
@@ -122,7 +112,7 @@ def leave_room(disk: Path, room: int) -> None:
 WRITING = (
     "eval --generated {generated} --deciders first,random --databases sqlite --out {disk}/run",
     "eval --generated {generated} --limit 1 --deciders singlerag --record {disk}/tape.jsonl",
-    "ask --database {shop} --question ? --candidate-name a --decider first --trace {disk}/t",
+    "ask --database {shop} --question {long} --candidate-name a --decider first --trace {disk}/t",
     "data generate --questions 2 --out {disk}/made",
     "data audit --generated {generated} --html {disk}/page.html",
     "load --generated {generated} --question building/1 --database {disk}/a.db",
@@ -136,8 +126,9 @@ def test_a_full_disk_is_one_line(dqa: Command, small: Path, generated: Path, sho
     """Whatever was to be written, and nothing half-written is left in the way."""
     wrong = {}
     for words in WRITING:
-        leave_room(small, 0 if words.startswith("ask") else 4_096)
-        ran = dqa(*words.format(generated=generated, shop=shop, disk=small).split())
+        leave_room(small, 4_096)
+        named = {"generated": generated, "shop": shop, "disk": small, "long": "?" * 100_000}
+        ran = dqa(*words.format(**named).split())
         errors = [line for line in ran.err.splitlines() if line.startswith("error: ")]
         half = [path for path in small.iterdir() if path.name.startswith(".")]
         if ran.code not in (1, 2) or len(errors) != 1 or str(small) not in errors[0] or half:

@@ -12,13 +12,16 @@ import pytest
 from dqa.core.database import Database, Limits
 from dqa.core.display import dump_row
 from dqa.core.errors import (
+    DatabaseUnavailableError,
     RefusedStatementError,
     StatementError,
     UsageError,
 )
 from dqa.core.situation import Situation, Table
 from dqa.databases.namespaces import namespace_for
+from dqa.databases.neo4j import namespaces as writer
 from dqa.databases.neo4j.server import Address, Server
+from dqa.guard import Policy
 from tests.databases.engines import Target, read_back, small_situation, world
 from tests.integration.conftest import targeted
 
@@ -80,6 +83,37 @@ def test_unload_drops_indexes_and_no_other_nodes(target: Target) -> None:
     for missing in ("Country", "dqa_situation"):
         with pytest.raises(UsageError, match="does not contain a situation"):
             target.backend.unload(target.url, missing)
+
+
+def test_a_load_that_fails_leaves_nothing(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes, tag and indexes."""
+
+    def failing(*given: Any) -> None:
+        fill(*given)
+        raise ConnectionResetError
+
+    situation, fill = world(3), writer._fill
+    namespace = namespace_for(situation)
+    monkeypatch.setattr(writer, "_fill", failing)
+    with pytest.raises(DatabaseUnavailableError):
+        target.load(situation)
+    tags = f"MATCH (t:dqa_situation {{place: '{namespace}'}}) RETURN t"
+    shown = f"SHOW INDEXES YIELD labelsOrTypes AS on WHERE '{namespace}' IN on RETURN on"
+    for statement in (f"MATCH (n:{namespace}) RETURN n", tags, shown):
+        assert not everything(target.url, statement)
+
+
+def test_another_situation_is_replaced_only_by_name(target: Target) -> None:
+    """The tag has another content hash."""
+    situation = small_situation()
+    namespace = namespace_for(situation)
+    target.load(situation)
+    everything(
+        target.url, f"MATCH (t:dqa_situation {{place: '{namespace}'}}) SET t.content_hash = 'x'"
+    )
+    with pytest.raises(UsageError):
+        target.load(situation)
+    assert read_back(target.load(situation, namespace), situation) == situation
 
 
 @pytest.mark.parametrize(
@@ -243,3 +277,29 @@ def test_a_missing_namespace_is_an_error(target: Target) -> None:
     """It is named in the URL."""
     with pytest.raises(UsageError, match="does not contain a situation"):
         target.backend.open(f"{target.url}?namespace=dqa_missing")
+
+
+def test_a_policy_holds_on_a_whole_database(target: Target) -> None:
+    """Labels, types, properties and procedures."""
+    policy = Policy(
+        labels=frozenset({"Country"}),
+        relationship_types=frozenset({"NodeCountry"}),
+        denied_properties=frozenset({"development"}),
+        procedures=frozenset({"db.ping"}),
+    )
+    target.load(small_situation())
+    with closing(target.backend.open(target.url, policy=policy)) as database:
+        found = database.query("MATCH (c:Country {name: 'SWE'}) RETURN DISTINCT c.home_node")
+        assert found.rows == (("lubeck",),)
+        for statement in (
+            "MATCH (t:Trade_node) RETURN t.name",
+            "MATCH (c:Country) RETURN c.development",
+            "RETURN {_LABEL: ['Country', 'Town']}",
+            "CALL db.labels()",
+        ):
+            with pytest.raises(RefusedStatementError):
+                database.query(statement)
+        schema = database.schema()
+    assert [node.label for node in schema.nodes] == ["Country"]
+    assert "development" not in schema.to_text()
+    assert schema.edges == ()

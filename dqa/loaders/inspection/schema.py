@@ -115,7 +115,8 @@ class _Check:
         if meant is not None:
             return known[meant]
         if not is_shown:
-            self.found.add_field(path, f"the policy hides the {what} '{name}'", "note")
+            problem = f"the policy hides the {what} '{name}', or the database lacks it"
+            self.found.add_field(path, problem, "note")
             return None
         listed = ", ".join([*sorted(known)[:_MOST_NAMED], *(["..."] * (len(known) > _MOST_NAMED))])
         problem = f"the database has no {what} '{name}' (it has: {listed or 'none'})"

@@ -269,8 +269,8 @@ class RunStore:
         """Return the next batches. If few tasks remain, the batches are about equally large.
 
         A batch contains tasks whose database the worker has open, then tasks whose database no
-        worker has open, then other tasks. The running time of this function depends on the number of claimed
-        tasks, not on the number of remaining tasks.
+        worker has open, then other tasks. The running time of this function depends on the number
+        of claimed tasks, not on the number of remaining tasks.
         """
         most = min(most, ceil(len(self._remaining) / max(len(groups), 1)))
         working = {self._tasks[key].group for key in busy if key in self._tasks}

@@ -283,7 +283,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher: Watcher | None = None,
     **fields: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Run:
-    """Let deciders answer questions about databases, and judge every decision.
+    """Run deciders on questions about databases, and score every decision.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class _GraphPart:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The properties."""
+        """The properties of the label or relationship type."""
         return self.properties
 
 

@@ -235,7 +235,7 @@ class Asking:
 
 
 class MethodDecider(Decider, Generic[_Task]):
-    """Base class of a method, which reads the task of a question and asks for an action.
+    """Base class of methods, which read the task of a question and ask the model for an action.
 
     The method's own settings determine the number of replies, and `Settings.budget` limits them.
     `Settings.max_steps` is ignored.

@@ -124,7 +124,7 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """Whether a decision has the property that a column of the table counts.
+    """Says whether a column of the table counts a decision.
 
     The scenario "" stands for all scenarios together.
     """

@@ -233,7 +233,8 @@ def _check_pairs(world: World, spec: PlaySpec) -> None:
     if (many == 1) is not spec.alone:
         how = "leave out" if many == 1 else "name"
         raise UsageError(
-            f"{spec.world} has {counted(many, 'player')}: {how} opponents (opponents, --opponent)."
+            f"{spec.world} has {counted(many, 'player')}: {how} the opponents (--opponent; in "
+            "Python, opponents)."
         )
     if many == 1 and spec.mirror:
         raise UsageError(f"{spec.world} has one player: leave out mirror (--mirror).")

@@ -295,7 +295,7 @@ def view_questions(
 
 
 def view_games(publication: Publication, found: PlayFigures) -> PaperView:
-    """Return a paper's tables about a world with the figures of a run of games."""
+    """Return a paper's tables about a world, filled with the figures of a run."""
     tables = []
     reference = next((one.reference for one in found.pairs), None)
     for table in (one for one in publication.tables if one.world == found.world):

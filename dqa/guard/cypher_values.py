@@ -253,7 +253,7 @@ class ValueReader(Cursor):
         return size
 
     def _comprehension(self, size: Size, end: int) -> Size:
-        """Check the condition and the value of a list comprehension over a list of `size`."""
+        """Check the condition and the value of a list comprehension. Its list has `size` items."""
         with self._repeated(size.total):
             if self._take("WHERE"):
                 self._expression()

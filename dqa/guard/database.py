@@ -263,7 +263,7 @@ class GuardedDatabase:
         return self.schema()
 
     def _schema_for_hints(self) -> DatabaseSchema | None:
-        """Return `schema`, or None if it cannot be read soon."""
+        """Return `schema`, or None if reading it takes too long."""
         with suppress(errors.DqaError):
             return self._schema_within(_FOR_HINTS)
         return None

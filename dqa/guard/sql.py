@@ -356,7 +356,7 @@ class _Rules:
                         "in this query"
                     )
                 if name not in functions.get(owner, {name}):
-                    raise Refusal(f"{node.table}.{node.name} is not a column of the function")
+                    raise Refusal(f"the function {node.table} has no column {node.name}")
                 is_known = self.policy.schema is None or sources.get(owner, False) or name in own
                 if self.dialect == "postgres" and not is_known:
                     self._check_attribute(node.name)

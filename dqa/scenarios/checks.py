@@ -1,6 +1,6 @@
 """Checks of the references between the parts of a scenario's document.
 
-Each check yields the path of a field, and the problem with its fix.
+Each check yields the path of a field, the problem, and how to fix it.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class Listing(Part):
 
     @property
     def is_given(self) -> bool:
-        """Whether there is a source of values."""
+        """Whether the document names a source of the values."""
         return self.is_statement or self.table is not None
 
     @property

@@ -83,12 +83,12 @@ def sample_states(
         ``independent`` draws each state independently (Algorithm 1 of the paper). ``stratified`` is
         Latin hypercube sampling (McKay, Beckman and Conover 1979): the number of states with a
         value is `count` times the probability of the value, rounded up or down. The values of
-        different factors are combined at random. Both methods draw a state with its probability
-        under the beliefs.
+        different factors are combined at random. With both methods, a state is drawn with the
+        probability that the beliefs give it.
 
     Returns
     -------
-    Shape (count, k): for each state, the number of each factor's value.
+    Shape (count, k): for each state and factor, the index of the drawn value.
     """
     chances = [[likely.probability for likely in values.values()] for values in beliefs.values()]
     if not chances or not count:

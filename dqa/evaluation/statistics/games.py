@@ -78,7 +78,7 @@ class GameFigures(Record):
         The payoff per game.
     score
         The payoff per game that ended in an agreement; None if the world has no agreements. The
-        interval uses only deals with an agreement.
+        interval uses only deals in which a game ended in an agreement.
     reference, rational
         The program that decisions are compared with, and the share of the player's decisions that
         equal the program's decisions (BIDDER, section 3.1.3, equation 6).

@@ -92,7 +92,7 @@ class Relevance:
 
 @lru_cache(maxsize=10_000)
 def _rows_with(relevance: Relevance, name: str, column: str, value: str | float) -> frozenset[int]:
-    """Return the numbers of the rows in which a column has a value, exact or rounded."""
+    """Return the row numbers where a column contains the value, exactly or after rounding."""
     tables = relevance.data.tables if relevance.data is not None else {}
     if name not in tables or column not in tables[name].columns:
         return frozenset()

@@ -15,7 +15,8 @@ a decision, the rule set reproduces every released price to the last bit:
 4. Price (Eq. 6) = base_price * (1 + 0.75 * (demand - supply) / max(demand, supply)).
 
 The rule set ``released`` reproduces the published answers. Demand and supply start from the sums of
-max_demand and of current_output in the tables. The program adds the same sums again. So demand is
+max_demand and of current_output in the tables. Before the first cycle, the program adds the same
+sums a second time. So demand is
 counted twice in all cycles, and supply in the first cycle. There is no rule set ``clean`` as in
 Locating. It would be equal to ``paper``,
 because the released program differs from the text only in double counting.
@@ -156,7 +157,7 @@ SIMULATOR = BuildingSimulator()
 
 
 def _goods(situation: Situation, questions: Sequence[Question]) -> IntArray:
-    """Return the row of each question's goods, shape (m,)."""
+    """Return the index of the row of each question's goods, shape (m,)."""
     names = situation["goods"]["goods_name"].tolist()
     rows = np.empty(len(questions), np.intp)
     for number, question in enumerate(questions):

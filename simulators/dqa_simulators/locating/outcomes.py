@@ -270,6 +270,6 @@ def _target(world: World, question: Question) -> tuple[int, int]:
         if name not in known:
             raise SituationError(
                 f"Question {question.key} is about '{name}', but table '{table}' of situation "
-                f"'{world.situation.name}' does not have this name."
+                f"'{world.situation.name}' has no row of this name."
             )
     return world.countries[country], world.nodes[home]

@@ -192,7 +192,7 @@ class Negotiation(GameWorld[NegotiationSettings, NegotiationEpisode]):
     players = PLAYERS
 
     def begin(self, start: Start) -> NegotiationEpisode:
-        """Start the negotiation of a seed."""
+        """Start the negotiation that a seed generates."""
         return NegotiationEpisode(self.draw(start.seed), self._settings, start)
 
     def draw(self, seed: int) -> Instance:

@@ -222,7 +222,7 @@ class FileNamespaces(Namespaces):
         return self.location
 
     def resolve(self, namespace: str) -> str:
-        """Return `location` if both paths lead to the same file; otherwise return `namespace`."""
+        """Return `location` if it and `namespace` lead to the same file, else `namespace`."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 

@@ -214,7 +214,7 @@ class IsolatedSession(Session):
             self._slots.release()
 
     def _start(self, until: float) -> tuple[Worker, float]:
-        """Return an idle worker, or else a new worker, and the deadline."""
+        """Return a worker and the deadline. The worker is new if none is idle."""
         if not self._starts.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
         try:

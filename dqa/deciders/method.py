@@ -162,7 +162,7 @@ class Asking:
     def _ask_until_read(
         self, model: ChatRunnable, prompt: BaseMessage, read: Callable[[str], _Kind]
     ) -> _Kind:
-        """Return the first reply without flaws; after `tries` replies the best reply."""
+        """Return the first reply without flaws, or the best one of `tries` replies."""
         from langchain_core.messages import AIMessage
 
         from dqa.models.calling import call_model

@@ -433,7 +433,8 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
 
         The first game of a run has the number 1.
 
-        A world numbers a game by twice its seed, plus one for a mirrored game. All matches have the
+        The number of a game in its world is 2 * seed, or 2 * seed + 1 if the game is mirrored. All
+        matches have the
         same seeds, so they need different offsets.
         """
         return 2 * (match * self.games - self.deal(1)) + 1

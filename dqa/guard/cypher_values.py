@@ -68,7 +68,7 @@ class ValueReader(Cursor):
         self._steps = steps
 
     def _require_fast_pattern(self, begin: int, searched: Sequence[Size]) -> None:
-        """Check the pattern after ``=~``, which must be one text."""
+        """Check the pattern after ``=~``. It must be a text literal."""
         if self.i != begin + 1 or self.keys[begin] != TEXT or self._at("+", "||"):
             raise Refusal("the pattern after =~ must be a single text, such as '.*word.*'")
         sizing.require_fast_pattern(self.texts[begin], sum_of(searched).total)

@@ -99,7 +99,7 @@ class Parsed:
 
 
 def called(node: object) -> str:
-    """Return the name of the called function; empty for functions with a class of sqlglot's own."""
+    """Return the name of the called function, or nothing if sqlglot has a class for it."""
     return str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
 
 

@@ -114,7 +114,7 @@ class UncertainWorld:
         return result
 
     def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw `count` states with their true probabilities, shape (count, k)."""
+        """Draw `count` states by their true probabilities. The result has the shape (count, k)."""
         drawn = [rng.choice(len(f.values), size=count, p=f.probabilities) for f in self.factors]
         return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
 

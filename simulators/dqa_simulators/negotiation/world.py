@@ -115,7 +115,7 @@ class NegotiationEpisode(RefereedEpisode):
         return facts
 
     def _first_part(self) -> Split:
-        """Return the part of 'player' in the last proposal."""
+        """Return the share that the last proposal gives to the player 'player'."""
         split = self._known.proposals[-1]
         is_own = self._known.proposer == PLAYERS[0]
         return split if is_own else rest(self._instance.pool, split)

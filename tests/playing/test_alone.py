@@ -76,11 +76,11 @@ def test_a_run_has_scores_success_and_tasks_with_intervals() -> None:
 
 def test_sides_that_the_world_does_not_have_are_refused() -> None:
     """Before anything is played, with what to leave out or to add."""
-    with pytest.raises(UsageError, match=r"errand has 1 player.*leave out opponents"):
+    with pytest.raises(UsageError, match=r"errand has 1 player.*leave out the opponents"):
         dqa.play("errand", "searching", "random")
     with pytest.raises(UsageError, match=r"errand has one player.*leave out mirror \(--mirror\)"):
         dqa.play("errand", "searching", mirror=True)
-    with pytest.raises(UsageError, match=r"kuhn has 2 players: name opponents"):
+    with pytest.raises(UsageError, match=r"kuhn has 2 players: name the opponents"):
         dqa.play("kuhn", "random")
     with pytest.raises(UsageError, match="have an opponent, and others have none"):
         PlaySpec(world="errand", pairs=(("searching", ""), ("searching", "random")))

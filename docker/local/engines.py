@@ -99,8 +99,8 @@ class MariaDB(Engine):
 
     name = "mariadb"
     variable = "DQA_TEST_MYSQL_URL"
-    programs = ("mariadbd", "mariadb-install-db")
-    packages = ("mariadb-server-core",)
+    programs = ("mariadbd", "mariadb-install-db", "my_print_defaults")
+    packages = ("mariadb-server-core", "mariadb-client-core")
     ready = ": ready for connections."
 
     def create(self, site: Site) -> None:

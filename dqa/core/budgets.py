@@ -67,14 +67,15 @@ class DecisionBudget:
         The maximum cost, calculated with the prices below.
     price_input, price_output
         The prices of a million tokens of requests and of replies.
-    price_cached, price_reasoning
-        The prices of cached request tokens and of reasoning tokens in replies. None means the price
-        of other request tokens or other reply tokens.
+    price_cached
+        The price of a million cached request tokens. None means `price_input`.
+    price_reasoning
+        The price of a million reasoning tokens in replies. None means `price_output`.
 
     Raises
     ------
     UsageError
-        A limit or a price is not more than 0.
+        A limit or a price is 0 or less.
     """
 
     seconds: float | None = None
@@ -88,7 +89,7 @@ class DecisionBudget:
     price_reasoning: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` unless every limit is more than 0."""
+        """Check the limits."""
         for name in ("seconds", "statements", "rows", "tokens", "cost"):
             bound = getattr(self, name)
             if bound is not None and not bound > 0:  # also refuses NaN
@@ -107,7 +108,7 @@ Spent: TypeAlias = Mapping[str, float]
 """The usage of a decision so far, by the names of the limits."""
 
 _PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
-"""The limits on what every step uses, with the format of each limit in messages."""
+"""The limits on seconds, tokens and cost, with the format of each limit in messages."""
 _OF_READING = {"statements": "statement", "rows": "row"}
 """The limits on tool calls, with the noun for each limit in messages."""
 

@@ -18,7 +18,7 @@ class ContextValue(Generic[_Value]):
     name
         The name of the variable.
     default
-        The value in a context that has not set a value.
+        The value in a context without a value of its own.
     """
 
     def __init__(self, name: str, default: _Value) -> None:

@@ -41,13 +41,13 @@ class Limits:
         The maximum time in seconds. A statement that takes longer is stopped and raises
         `StatementTimeoutError`.
     cell
-        The maximum number of characters of one cell's text. A longer cell is cut, and then states
-        its full length. One huge cell therefore leaves room for the rest of the result.
+        The maximum number of characters of one cell's text. A longer cell is cut, and its full
+        length is added to its text.
 
     Raises
     ------
     UsageError
-        A limit is not more than 0.
+        A limit is 0 or less.
     """
 
     rows: int = 200
@@ -56,7 +56,7 @@ class Limits:
     cell: int = 4_000
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` unless every limit is more than 0."""
+        """Check the limits."""
         for name in ("rows", "bytes", "seconds", "cell"):
             value = getattr(self, name)
             if value <= 0:
@@ -77,15 +77,15 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The result of a statement, which limits may have cut.
+    """The result of a statement. It is incomplete if a limit cut it.
 
     Attributes
     ----------
     columns
         The column names, as the database returns them.
     rows
-        The rows, with plain Python values or lists and maps of such values. Dates, binary data and
-        other values are text.
+        The rows. A value is a plain Python value, or a list or map of plain values. Dates, binary
+        data and values of other types are converted to text.
     cut
         The limit that cut the result; None for a complete result.
     seconds
@@ -94,12 +94,12 @@ class Rows:
         The statement with which a simulation read the database. None if the rows are the result of
         a query.
     total
-        The number of all rows, if a limit on rows or bytes cut the result and the engine knows the
-        number; otherwise None.
+        The number of rows before a limit on rows or bytes cut the result. None if the result was
+        not cut, or if the engine does not know the number.
     advice
-        Advice for the reader on how to see rows that a limit cut.
+        Advice on how to read the rows that a limit cut off.
     warning
-        A warning of the database, such as an unknown label.
+        A warning of the database, for example about an unknown label.
     """
 
     columns: tuple[str, ...]

@@ -33,7 +33,8 @@ class Decider(ABC):
 
         The model receives the errors of its statements and the problems with its replies. If a
         server or provider fails, the decision ends as `Ending.INFRASTRUCTURE`. If the budget is
-        spent, it ends as `Ending.BUDGET`. Both decisions contain the trace so far.
+        spent, the decision ends as `Ending.BUDGET`. In both cases, the decision contains the trace
+        so far.
         """
 
     def check(self, question: Question) -> None:
@@ -62,8 +63,8 @@ class EpisodeDecider(Decider):
         """Return the player of the next attempt; None for no further attempt.
 
         This method may create a `dqa.core.recorder.Recorder`, for example for a reflection on the
-        previous attempt. The recorder's events become part of the next attempt, so its player must
-        not record them again.
+        previous attempt. The recorder's events become part of the next attempt, so the returned
+        player must not record them again.
 
         Parameters
         ----------

@@ -154,7 +154,7 @@ class Decision:
 
 
 EXPECTED_FAILURES = (UnparsableReplyError, BudgetSpentError, InfrastructureError)
-"""Errors that end a decision but are neither bugs nor wrong usage."""
+"""Errors that end a decision, apart from bugs and wrong usage."""
 
 
 _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
@@ -171,7 +171,7 @@ _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
 def ending_of(error: Exception) -> tuple[Ending, str, Outage | None]:
     """Return the ending that an error causes, a one-line description, and the outage.
 
-    An unexpected error is a crash. The outage is None unless the infrastructure failed.
+    An unexpected error is a crash. The outage is None for errors outside of the infrastructure.
     """
     for kind, ending, outage in _ENDINGS:
         if isinstance(error, kind):

@@ -45,7 +45,7 @@ class Display:
     samples
         The number of sample values that the schema shows for each text or boolean column.
     fold
-        Whether the result of a simulation lists all candidates that change nothing on one line.
+        Whether the result of a simulation has a single line for all candidates that change nothing.
     schema_tokens
         The approximate maximum number of tokens of the schema in a prompt. Agents may look up the
         parts that do not fit.
@@ -86,7 +86,7 @@ def numbers_in(names: Iterable[object]) -> frozenset[float]:
 
 
 def cell_of(value: Value) -> Cell:
-    """Return a value unchanged, but a list or map as JSON text."""
+    """Convert a list or map to JSON text, and return any other value unchanged."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 
@@ -111,7 +111,7 @@ def dump_row(row: Sequence[Value]) -> str:
 
 
 def spelled_number(cell: Value) -> Value:
-    """Return a cell unchanged, but NaN and infinities as text, because JSON lacks them."""
+    """Convert NaN and infinities to text, because JSON lacks them; do not change other cells."""
     return str(cell) if isinstance(cell, float) and not isfinite(cell) else cell
 
 

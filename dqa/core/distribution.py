@@ -44,7 +44,7 @@ def _quoted(word: str) -> str:
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of dqa and of the given packages; omit packages not installed."""
+    """Return the versions of dqa and of those given packages that are installed."""
     found = {"dqa": own_version()}
     for package in packages:
         try:

@@ -23,7 +23,7 @@
     │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
     │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
     │   └── MalformedReplyError      the provider sent an incomplete reply; the request is retried
-    ├── CrashError               too many decisions ended in bugs, which their traces show
+    ├── CrashError               too many decisions ended in bugs; their traces show them
     ├── StoppedError             a person stopped the decision in a review
     ├── BudgetSpentError         a run has spent its tokens or its money
     │   └── OutOfBudgetError         a decision has spent its budget and uses the evidence so far
@@ -205,8 +205,8 @@ class InvalidAnswerError(UnparsableReplyError):
     advice
         The sentence that says which answers are valid.
     named
-        The candidates that occur in the answer. The answer may be invalid even if there is only
-        one, because the other words may reject it.
+        The candidates that occur in the answer. An answer with a single candidate is also invalid
+        if its other words reject this candidate.
     """
 
     def __init__(self, problem: str, advice: str, named: Iterable[str | int] = ()) -> None:

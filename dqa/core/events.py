@@ -84,7 +84,7 @@ class ReplyEvent(Event):
 
 
 class FaultEvent(Event):
-    """A failed call of a model, and the seconds before the next attempt."""
+    """A failed call of a model, and the waiting time in seconds before the next attempt."""
 
     kind: Literal["fault"] = "fault"
     fault: str
@@ -234,8 +234,8 @@ class BudgetEvent(Event):
     spent
         The name and the value of the limit that is reached.
     asked
-        Whether the model is now asked for a decision. Otherwise the last candidate that the model
-        named is the decision.
+        Whether the model is now asked for a decision. If not, the decision is the last candidate
+        that the model named.
     """
 
     kind: Literal["budget_spent"] = "budget_spent"
@@ -325,7 +325,7 @@ class MoveEvent(Event):
     ending, problem
         How the decision ended, and the problem if it ended without an answer.
     fallback
-        Whether the choice is the position's fallback because the decision named no legal action.
+        Whether the decision named no legal action, so that the position's fallback was chosen.
     reference
         The action that the reference decider chose in the same position; None without a reference.
     input_tokens, output_tokens, calls

@@ -52,7 +52,7 @@ class Evidence:
     exact
         The numbers before rounding, from which `rows` restores the result. There is one pair for
         each column with rounded numbers: the index of the column (from 0), and one value per row.
-        The value is None in rows whose shown value was not rounded.
+        The value is None in rows whose number was not rounded.
     """
 
     __pydantic_config__: ClassVar = {"extra": "ignore"}  # old traces have additional fields

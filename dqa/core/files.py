@@ -72,7 +72,7 @@ def open_regular(
         The file.
     home
         The folder that must contain the file after links are resolved. None for a file that the
-        user named.
+        user chose.
     most
         The maximum size in bytes. None means no limit, for callers that read the file in pieces.
 
@@ -84,7 +84,7 @@ def open_regular(
         The file cannot be opened.
     """
     if home is not None and not Path(file).resolve().is_relative_to(Path(home).resolve()):
-        problem = f"it is outside of {home}: copy the file into that folder instead of a link"
+        problem = f"it is outside of {home}: copy the file itself, not a link, into that folder"
         raise UnsuitableFileError(file, problem)
     _require_regular(file)
     if most is not None and Path(file).stat().st_size > most:
@@ -129,9 +129,9 @@ def read_text(
     Raises
     ------
     UsageError
-        The file cannot be read and `home` is None, so the user named the file.
+        The file cannot be read, and `home` is None.
     ParseError
-        The file cannot be read and `home` is given, or the file is not UTF-8 text.
+        The file cannot be read, and `home` is a folder; or the file is not UTF-8 text.
     """
     try:
         if not isinstance(file, Path | str):
@@ -253,7 +253,7 @@ def _require_depth(value: object, left: int = MOST_DEPTH) -> None:
 
 
 def open_private(file: Path | str, flags: int) -> int:
-    """Open a file, for use as the ``opener`` of `open`. Only the owner can read a new file.
+    """Open a file, as the ``opener`` of `open`. If the file is new, only its owner can read it.
 
     If the path is a link to a missing file, raise `FileExistsError` and create nothing.
     """
@@ -385,14 +385,14 @@ def require_new_file(path: Path) -> None:
 
 
 def require_new_folder(path: Path) -> None:
-    """Raise `UsageError` unless the path is an empty folder or a folder that can be created."""
+    """Raise `UsageError` if a folder is not empty, or cannot be created or written to."""
     require_room(path)
     if path.is_dir() and any(path.iterdir()):
         raise UsageError(f"The folder {path} is not empty: choose a new folder.")
 
 
 def require_room(path: Path) -> None:
-    """Raise `UsageError` unless the folder is writable or can be created."""
+    """Raise `UsageError` if a folder cannot be created or written to."""
     nearest = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
     if not nearest.is_dir():
         raise UsageError(f"{nearest} is a file, but a folder is needed: choose another path.")

@@ -61,9 +61,9 @@ def start_process(
     environment
         The environment variables of the process; by default `minimal_environment`.
     preload
-        The modules that the process needs. A server process imports these modules once, and new
-        processes are forked from it within milliseconds. A missing module is skipped. With None,
-        the process is a new interpreter instead of a fork.
+        The modules that the process needs. A server process imports these modules in advance, and
+        new processes are forked from it within milliseconds. A missing module is skipped. With
+        None, the process is a new interpreter instead of a fork.
     daemon
         Whether the process ends when this process ends. A process that starts other processes
         cannot be a daemon.

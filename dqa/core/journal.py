@@ -43,7 +43,7 @@ class Journal:
         self._lock = threading.Lock()
 
     def replay(self, kind: str, content: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
-        """Return the recorded reply to a request. If none exists, record the reply of `act`.
+        """Return the recorded reply to a request. Without one, call `act` and record its reply.
 
         Parameters
         ----------

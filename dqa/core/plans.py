@@ -12,7 +12,7 @@ STEP_NUMBER = re.compile(
     (?:step[ \t]*+)?(?P<number>\d{1,3})[*_]*+[ \t]*+[.):](?!\d)[*_]*+[ \t]*+""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-"""A numbered line. It always begins a step; a text without such a line may only mention a plan."""
+"""A numbered line, which always begins a step."""
 _MARKER = re.compile(
     r"""^(?P<indent>[ ]*+)
     (?:\#{1,6}[ ]+)?(?:[*_]{2})?

@@ -131,7 +131,7 @@ class QuestionSet:
         UnknownNameError
             The set lacks the situation.
         UsageError
-            The question is about a user's own database, and its data was not read.
+            The question is about a user's own database, whose data was not read.
         """
         name = question.situation
         if name in self.situations:

@@ -134,7 +134,7 @@ class Recorder:
             return cls()
 
     def merge(self, branch: Recorder) -> None:
-        """Add the events and the usage of a branch. Its steps get the numbers after `steps`."""
+        """Add the events and the usage of a branch. Its steps are numbered from `steps` + 1."""
         before = self.steps
         self.steps += branch.steps
         self.usage += branch.usage

@@ -76,9 +76,9 @@ class ReviewAnswer(Record):
     text
         The correction.
     reason
-        The reason, for the model and the record.
+        The reason, which the model reads and the trace stores.
     by
-        The name of the person, for the record.
+        The name of the person, which the trace stores.
     """
 
     action: ReviewAction

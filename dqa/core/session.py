@@ -95,9 +95,9 @@ class Session(ABC):
         """Read the whole schema; raise `DatabaseUnavailableError` on failure."""
 
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
-        """Return the order of a table's rows in the situation, as the database stores it.
+        """Return the stored order of a table's rows in the situation.
 
-        None if statements can return the rows in this order, so that it need not be stored.
+        None if the order is not stored, because statements can return the rows in this order.
         """
         return None
 

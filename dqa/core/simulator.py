@@ -27,8 +27,8 @@ times the rounding error of one operation."""
 class Outcomes:
     """The outcome of every candidate of a question.
 
-    Values with a relative difference below `ROUNDING` are treated as equal, because their
-    difference depends on the order of a summation.
+    Values with a relative difference below `ROUNDING` are treated as equal, because the order of a
+    summation can cause such a difference.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Outcomes:
 
     @cached_property
     def margin(self) -> float:
-        """The regret of the best candidate that is not in `ties`; 0 if all candidates are."""
+        """The regret of the best candidate that is not in `ties`; 0 if there is none."""
         behind = self._losses[self._losses > 0.0]
         return float(behind.min()) if behind.size else 0.0
 
@@ -122,9 +122,9 @@ class Outcomes:
     def relative_regret(self, candidate: Candidate) -> float | None:
         """Return the regret as a share of the best decision's gain over the baseline.
 
-        It is 0 for a best decision, 1 for a decision that equals the baseline, and more for a
-        worse decision. If the best decision gains nothing, it is infinite for other decisions. It
-        is None without a baseline.
+        It is 0 for a best decision, 1 for a decision that equals the baseline, and more than 1 for
+        a worse decision. If the best decision gains nothing, the relative regret of other decisions
+        is infinite. It is None without a baseline.
         """
         if self.baseline is None:
             return None
@@ -204,7 +204,7 @@ class Simulator(Protocol):
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Return the situation that follows a decision, or no decision if `decision` is None."""
+        """Return the situation after a decision, or after no decision if `decision` is None."""
         ...
 
 

@@ -1,8 +1,9 @@
 """OpenTelemetry spans of runs, decisions, model calls and statements.
 
-Spans go to the provider that the program or ``opentelemetry-instrument`` has set. Without a
-provider, OpenTelemetry is not imported. Names follow the conventions for generative AI and for
-databases. Prompts, replies and statements are recorded only if the settings request content.
+Spans go to the provider that the program or ``opentelemetry-instrument`` has configured. Without a
+provider, OpenTelemetry is not imported. Names follow OpenTelemetry's conventions for generative AI
+and for databases. Prompts, replies and statements are recorded only if the settings request
+content.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Span(NamedTuple):
             self.api.set_attributes(_known(attributes))
 
     def say(self, attribute: str, content: Content) -> None:
-        """Add a text or JSON value without secrets, if the settings request content."""
+        """Add a text or JSON value without its secrets, if the settings request content."""
         if self.api is not None and _takes_content():
             value = redacted(content())
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -52,20 +52,21 @@ class Truth:
         statements, an answer is right if it matches any of them.
     outcomes
         The recorded outcome of each candidate, in the order of `Question.candidates`. Larger is
-        better unless the scenario says otherwise.
+        better by default; a scenario may declare that smaller is better.
     match
         The name of the rule by which the rows of an answer's statement are compared with the rows
         of the official statement. None if answers are candidates.
     source
         The file and entry of the official answer, for messages.
     tables
-        Right results in the form of rows. A statement is also right if its rows match one of them.
+        Right results in the form of rows. A statement is also right if its rows match one of these
+        results.
     forbidden
         Candidates that the rules forbid. Their outcome is the worst outcome of an allowed
         candidate.
     heuristics
         The candidate that each heuristic chooses, by the name of the heuristic. Only a user's own
-        question has them.
+        questions have heuristics.
     """
 
     answers: tuple[Candidate, ...] = ()
@@ -99,7 +100,7 @@ class Truth:
         listed = question.candidates or ()
         if len(self.outcomes) != len(listed) or not all(map(isfinite, self.outcomes)):
             raise DataError(
-                f"Question '{question.key}' has {len(listed)} candidates, but the outcomes "
+                f"Question '{question.key}' has {len(listed)} candidates, but its outcomes are "
                 f"{list(self.outcomes)}. Give one finite number for every candidate, or no "
                 "outcomes."
             )

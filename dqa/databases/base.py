@@ -286,7 +286,7 @@ class Backend:
     ) -> GuardedDatabase:
         """Return a guarded database over a session.
 
-        If the database is a user's own (`existing`), every name in the policy must exist in it.
+        If `existing` is True, every name in the policy must exist in the database.
         """
         try:
             front: type[GuardedDatabase] = resolve_name(self.front)
@@ -313,7 +313,7 @@ class Backend:
         )
 
     def _in_memory(self, content: Situation | str) -> Opening:
-        """Return the `open_in_memory` of an engine; raise `UsageError` if the engine lacks it."""
+        """Return how to open a database in memory; raise `UsageError` for a server."""
         if not self.embedded:
             raise UsageError(
                 f"A {self.name} database cannot run in memory: give its location, such as "

@@ -33,8 +33,8 @@ class Relation:
         The columns of the primary key, in order.
     links
         For each column of a foreign key: the column, the schema and the name of the referenced
-        table, and the referenced column. An integer is the position of the referenced column in the
-        primary key of that table.
+        table, and the referenced column. An integer in place of the referenced column is its
+        position in the primary key of that table.
     """
 
     schema: str

@@ -29,7 +29,7 @@ def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
     """Return the advice for a role that can write; empty if it can only read."""
     if not (listed := "; ".join(rights)):
         return ()
-    why = "the guard and the read-only session prevent it; a role that cannot write is safer"
+    why = "the guard and the read-only session prevent writing; a role that cannot write is safer"
     fix = f"Create {_READER} as in docs/guard.md, 'A role that may only read', and connect as it."
     return (Advice("role", f"{role} can write: {listed}", why, fix),)
 
@@ -78,7 +78,7 @@ FROM (VALUES ('CREATE'), ('TEMPORARY')) database (held)
 WHERE has_database_privilege(current_database(), held)
 """
 _TEMPORARY = "TEMPORARY on"
-"""The beginning of the name of a right that can fill the disk but not change data."""
+"""The beginning of the name of a right to create temporary tables, which can fill the disk."""
 # `reset_val` is the initial value in a session.
 _PG_LIMITS = f"""
 SELECT name, reset_val, wanted, why FROM pg_settings JOIN (VALUES

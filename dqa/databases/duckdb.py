@@ -307,7 +307,7 @@ _ROWS = "dqa_rows"
 
 
 class DuckdbFile(FileNamespaces):
-    """A DuckDB file. It has a situation in its schema `main`, or schemas of a user.
+    """A DuckDB file with a situation in its schema `main`, or with the schemas of a user.
 
     Parameters
     ----------

@@ -172,7 +172,7 @@ class EngineSession(Session):
         """Set the limits of the next statement in the engine."""
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return a function that stops a statement from another thread; None if impossible."""
+        """Return a function with which another thread can stop a statement; None if impossible."""
         stop: Callable[[], object] = connection.driver.interrupt
         return stop
 

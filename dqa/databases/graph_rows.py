@@ -35,7 +35,7 @@ class GraphRows:
         The names and types of the properties.
     columns
         For each property, its type and its values. For relationships, the first two entries are the
-        keys of the ends.
+        keys of the connected nodes.
     """
 
     part: NodeSchema | EdgeSchema

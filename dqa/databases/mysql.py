@@ -91,8 +91,8 @@ def code_of(error: Exception) -> int:
 def encryption(url: URL) -> dict[str, bool]:
     """Return the driver's options for encryption; none if the URL already contains such options.
 
-    By default the driver encrypts if the server supports it. A connection to the same machine is
-    not encrypted, because setting up encryption takes longer than loading a situation.
+    By default, the driver encrypts if the server supports encryption. A connection to the same
+    machine is not encrypted, because setting up encryption takes longer than loading a situation.
     """
     is_requested = any(name.startswith("ssl") for name in url.query)
     is_near = url.host in {None, "localhost", "127.0.0.1", "::1"}
@@ -260,7 +260,7 @@ _INT = re.compile(r"\bINT\b")
 
 
 def _spelled(kind: str) -> str:
-    """Return a type in capitals, but the labels of an ENUM or SET unchanged."""
+    """Return a type in capitals. The labels of an ENUM or SET do not change."""
     if _VALUES.match(kind):
         return _VALUES.sub(lambda found: found[0].upper(), kind)
     return _INT.sub("INTEGER", kind.upper())
@@ -317,7 +317,7 @@ class MysqlNamespaces(ServerNamespaces):
     _creation = _database_creation
 
     def _fill(self, table: str, rows: Table) -> None:
-        """Insert rows as literals, because the driver escapes each value separately.
+        """Insert rows as literals. The driver would be slower: it escapes each value separately.
 
         The engine stores rows in the order of their key. If rows arrive in this order, they fill
         fewer pages. This saves time, because the server writes each new page to the disk.

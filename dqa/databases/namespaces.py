@@ -86,7 +86,7 @@ class Namespaces(ABC):
     @classmethod
     @abstractmethod
     def connect(cls, location: str) -> AbstractContextManager[Self]:
-        """Connect outside of a session, and translate the driver's errors."""
+        """Connect without a session, and translate the driver's errors."""
 
     @abstractmethod
     def select(self, more: Collection[str] = ()) -> str | None:
@@ -147,7 +147,7 @@ class Namespaces(ABC):
         situation
             The situation.
         replace
-            A namespace whose different content may be dropped.
+            A namespace that may be dropped if its content differs.
 
         Raises
         ------
@@ -173,7 +173,8 @@ class Namespaces(ABC):
     def _content_for(self, situation: Situation, namespace: str) -> NamespaceContent:
         """Return the content of the namespace for a situation.
 
-        An unfinished load with tables of another origin counts as content of another program.
+        An unfinished load counts as content of another program if the namespace contains tables
+        that the situation lacks.
         """
         content = self.read(namespace)
         if content is OtherContent.UNFINISHED:

@@ -117,7 +117,7 @@ class _Page:
     rows
         The rows that were added.
     cut
-        The limit that was reached; None if no limit was.
+        The limit that was reached; None if no limit was reached.
     is_shortened
         Whether a cell was shortened.
     """

@@ -160,7 +160,7 @@ class ServerNamespaces(Namespaces):
         return {name for (name,) in self._run(self.contents, namespace)} - {None}
 
     def situations(self) -> Iterator[LoadedSituation]:
-        """Yield the situations in the schemas with the project's prefix."""
+        """Yield the situations in the schemas whose names begin with ``dqa_``."""
         for (name,) in sorted(self._run(self.names)):
             if name.startswith("dqa_"):
                 if self.is_atomic:  # a failed statement would end the transaction
@@ -211,7 +211,7 @@ class ServerNamespaces(Namespaces):
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace the content.
 
-        If a failed replacement cannot be rolled back, first store the new content under another
+        If the engine cannot roll back CREATE and DROP, first store the new content under another
         name as a check.
         """
         if not self.is_atomic and self.read(tag.namespace) not in WORTHLESS:

@@ -47,7 +47,7 @@ TABLE_OPTIONS: Final[Mapping[str, Any]] = {
 _BUSY_SECONDS: Final = 60.0
 """How long a process waits while another process writes to a file."""
 _LITTLE: Final = 100_000
-"""A disk with fewer free bytes counts as full."""
+"""A disk with fewer free bytes than this number counts as full."""
 _WRITES: Final = "dqa_writes"
 _PERMANENT: Final = ("readonly", "is full", "unable to open", "malformed")
 """Parts of SQLite's messages about permanent failures."""

@@ -164,8 +164,8 @@ def definitions(schema: Schema, dialect: str, namespace: str | None = None) -> I
     """Yield statements that create the tables of a schema.
 
     SQLite declares foreign keys, but does not enforce them. In other databases, comments describe
-    them, because real data may violate them. In MySQL, an additional column stores the order of the
-    rows; ``SELECT *`` does not return it.
+    the foreign keys, because real data may violate declared keys. In MySQL, an additional column
+    stores the order of the rows; ``SELECT *`` does not return it.
     """
     links = {
         (edge.table, column): (node.table, node.key_column)
@@ -252,7 +252,7 @@ def write_situation(  # noqa: PLR0913
     Raises
     ------
     DataError
-        A key occurs twice, or the database cannot hold a value.
+        A key occurs twice, or the database cannot store a value.
     """
     if tag is not None:
         for statement in _definition(_TAG, set(), {}, dialect, namespace):
@@ -304,7 +304,7 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
     ------
     DataError
         Columns have different lengths, values of a column have different types, a table has no
-        column, or not all engines can store a value exactly: an infinite number, an integer of more
+        column, or some engines cannot store a value exactly: an infinite number, an integer of more
         than 64 bits, a time with a time zone or with nanoseconds, a text with NUL.
     """
     return "\n".join(

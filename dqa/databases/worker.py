@@ -353,7 +353,7 @@ def _send(connection: Connection, status: str, content: bytes, *, is_usable: boo
 
 
 def _encode(content: object) -> bytes:
-    """Return JSON; orjson is ten times as fast but cannot write all numbers."""
+    """Return JSON. `json` writes the numbers that orjson, which is faster, cannot write."""
     content = _FIELDS(content) if isinstance(content, Rows) else content
     try:
         return orjson.dumps(content)

@@ -1,4 +1,4 @@
-"""Check that a statement only reads before a database runs it.
+"""Before a database runs a statement, check that the statement only reads data.
 
 The guard parses a statement in the dialect of the database and allows only constructs that are
 known to read. It refuses everything else, with a reason that helps to write a better statement. As

@@ -110,7 +110,7 @@ def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
     """Yield the statements of a script in order, without comments and empty statements.
 
     Every semicolon outside of strings, names and comments ends a statement. The body of a stored
-    procedure is therefore several statements. If a part of the script cannot be read with
+    procedure therefore counts as several statements. If a part of the script cannot be read with
     certainty, the rest of the script is one statement with a `problem`, which the caller must
     refuse. The statements are not checked.
 
@@ -188,7 +188,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 
 def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
-    """Raise `RefusedStatementError` unless `check` allows the statement."""
+    """Raise `RefusedStatementError` if `check` refuses the statement."""
     verdict = check(statement, dialect, policy)
     if not verdict.allowed:
         raise verdict.error(statement)

@@ -159,7 +159,7 @@ def _restrict_relationship(reader: CypherReader, element: Element, types: frozen
 
 
 def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> None:
-    """Limit an element to `wanted`: label expressions, of which ``A|B`` means either label."""
+    """Limit an element to the label expressions `wanted`; ``A|B`` means either label."""
     if not wanted:
         return
     spelled = reader.spelled

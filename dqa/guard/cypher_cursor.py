@@ -31,8 +31,8 @@ class Element:
     variable
         Its variable.
     begin, end
-        The range of its labels or types: the position after the colon or IS, and the position
-        after the last name. Both are 0 if it has none.
+        The range of its labels or types: the position after the colon or IS, and the position after
+        the last name. Both are 0 without labels and types.
     names
         Its labels or types.
     is_plain
@@ -63,7 +63,7 @@ class Call(NamedTuple):
 
 
 class Cursor:
-    """Steps through the tokens of a statement. Its subclasses store in it the parts that they read.
+    """Steps through the tokens of a statement, and stores the parts that its subclasses read.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Cursor:
     calls, procedures
         The function calls, and the names of procedures.
     returned
-        The start and the end of each item of the final RETURN that has no alias.
+        The start and the end of each item without an alias in the final RETURN.
     colons
         The positions of colons between labels, as in ``:A:B``.
     used

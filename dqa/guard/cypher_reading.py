@@ -70,7 +70,7 @@ class CypherReader(ValueReader):
     def _show(self) -> None:
         """Read SHOW and its object.
 
-        Other methods read the following clauses YIELD, WHERE and RETURN.
+        Other methods read the clauses after it: YIELD, WHERE and RETURN.
         """
         begin = self.i = self.i + 1
         while self.keys[self.i] in self.words["shown"]:

@@ -64,8 +64,8 @@ def list_of(sizes: Sequence[Size]) -> Size:
 def repeated(items: float, each: float) -> Size:
     """Return the size of a list whose items have the size `each`.
 
-    If the items contain the accumulator of reduce(), the list has the size of at least two items.
-    `reduced` therefore refuses it.
+    If the items contain the accumulator of reduce(), the size is that of at least two items, so
+    that `reduced` refuses the list.
     """
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
 
@@ -126,14 +126,14 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
     start, items
         The initial value of the accumulator, and the list.
     values
-        The size of the expression that replaces the accumulator. The expression may be a map whose
-        values read only single keys of the accumulator. In this case, the sizes of the map's
-        values.
+        The size of the expression that replaces the accumulator. If the expression is a map whose
+        values read only single keys of the accumulator, the sizes of these values.
     """
     _require_at_most(_MOST_FOLDED, items.total, "steps of reduce()")
     if any(value.total >= 2 * ACCUMULATOR for value in values):
         raise Refusal(
-            f"reduce() could double {name} at each step; use {name} only once in its expression"
+            f"the size of {name} could double at each step of reduce(); use {name} only once in "
+            "the expression of reduce()"
         )
     added = max((value.total % ACCUMULATOR for value in values), default=1.0)
     total = (start.total + items.total * added) * max(len(values), 1)

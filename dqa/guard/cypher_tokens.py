@@ -121,7 +121,7 @@ def tokens(statement: str, dialect: str) -> Tokens:
 
 
 def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
-    """Store a pair of brackets at its closing bracket; refuse unbalanced and too deep brackets.
+    """At a closing bracket, store the pair; refuse unbalanced and too deeply nested brackets.
 
     `text` is the token that will be added to `found` after this call.
     """
@@ -131,7 +131,7 @@ def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
             raise Refusal("it is nested too deeply; use fewer levels of brackets")
     elif text in _CLOSES:
         if not opened or found.keys[opened[-1]] != _CLOSES[text]:
-            raise Refusal(f"no bracket is open that '{text}' could close")
+            raise Refusal(f"the bracket '{text}' has no opening bracket")
         found.closing[opened.pop()] = len(found.keys)
 
 

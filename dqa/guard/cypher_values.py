@@ -336,7 +336,7 @@ class ValueReader(Cursor):
         return sizes
 
     def _is_pattern(self, i: int) -> bool:
-        """Return whether a token begins a node pattern before a relationship."""
+        """Return whether a token begins a node pattern that a relationship follows."""
         keys, closing = self.keys, self.closing
         if keys[i] != "(":
             return False

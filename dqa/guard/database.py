@@ -69,7 +69,7 @@ class GuardedDatabase:
     audit
         Approves and records statements; None for no audit.
     limits
-        The limits of a statement whose caller does not set limits.
+        The default limits of a statement.
     """
 
     kind: Kind
@@ -120,13 +120,13 @@ class GuardedDatabase:
         """Set the policy, the audit and the limits, and return the database.
 
         Call this right after opening the database. If the policy hides a part of a table and
-        contains no schema, the schema of the database is added to it.
+        contains no schema, the schema of the database is added to the policy.
 
         Parameters
         ----------
         policy, audit, limits
-            See the attributes of the class. None means no restrictions, no audit, or the default
-            limits.
+            See the attributes of the class. By default, nothing is restricted or recorded, and the
+            limits are `DEFAULT_LIMITS`.
         checked
             Whether to check that every name of the policy exists in the database.
 
@@ -172,7 +172,8 @@ class GuardedDatabase:
         Raises
         ------
         UsageError
-            The tables differ from those of the policy's row filters, or a condition cannot be used.
+            The tables differ from the tables of the policy's row filters, or a condition cannot be
+            used.
         """
         from dqa.guard.tables import require_conditions
 
@@ -222,7 +223,7 @@ class GuardedDatabase:
     # Schema
 
     def schema(self) -> DatabaseSchema:
-        """Return the visible schema, which is read only once."""
+        """Return the visible schema. Only the first call reads it from the database."""
         if self._schema is None:
             if self._closed:
                 raise self._closed_error()
@@ -231,16 +232,16 @@ class GuardedDatabase:
         return self._schema
 
     def _read_schema(self) -> DatabaseSchema:
-        """Return the whole schema, which is read only once because that may take seconds."""
+        """Return the whole schema. Only the first call reads it, which may take seconds."""
         if self._whole is None:
             self._whole = self._session.read_schema()
         return self._whole
 
     def _schema_within(self, seconds: float) -> DatabaseSchema:
-        """Return `schema`; raise `StatementTimeoutError` if it cannot be read in this time.
+        """Return `schema`; raise `StatementTimeoutError` if reading takes longer than `seconds`.
 
-        Reading thousands of tables may take longer than a statement. Reading then continues in the
-        background.
+        After the error, reading continues in the background, because it may take longer than a
+        statement.
         """
         failures: list[errors.DqaError] = []
 
@@ -271,7 +272,7 @@ class GuardedDatabase:
     # Statements
 
     def check(self, statement: str) -> GuardVerdict:
-        """Return whether `query` would run a statement, and if not, why. Run nothing."""
+        """Return whether `query` would run a statement, and if not, why. Nothing runs."""
         return self._judged(statement)
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
@@ -337,8 +338,8 @@ class GuardedDatabase:
     def _judged(self, statement: str) -> GuardVerdict:
         """Return the verdict on a statement.
 
-        Without a schema, the guard cannot know whether ``x.name`` is a column and ``::name`` a
-        type, and may refuse both. Such a statement is checked again with the schema of the
+        Without a schema, the guard cannot know whether ``x.name`` is a column or ``::name`` is a
+        type, and may refuse the statement. Such a statement is checked again with the schema of the
         database.
         """
         verdict = check(statement, self.dialect, self.policy)

@@ -99,7 +99,7 @@ class Parsed:
 
 
 def called(node: object) -> str:
-    """Return the name of the called function, or nothing if sqlglot has a class for it."""
+    """Return the name of the called function; empty if sqlglot has a class for the function."""
     return str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
 
 
@@ -145,7 +145,7 @@ def _spelled(name: exp.Expr, dialect: str) -> str:
 def parse(read: StatementText, dialect: str, functions: frozenset[str] = frozenset()) -> Parsed:
     """Return the tree of a statement.
 
-    The statement may call the functions of the guard's list, and `functions` of the policy.
+    The statement may call the functions of the guard's list and the `functions` of the policy.
 
     Raises
     ------

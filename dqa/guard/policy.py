@@ -262,7 +262,7 @@ class Policy:
 
     @cached_property
     def type_names(self) -> frozenset[str]:
-        """The names of types: those of visible columns, and of unrestricted tables (row types)."""
+        """The names of the visible columns' types, and of the unrestricted tables' row types."""
         whole = (name for name in self.visible_tables if not self.restricts_table(name))
         kinds = (column.type.casefold() for column in self._visible_columns)
         return frozenset((*whole, *(name for kind in kinds for name in _type_names(kind))))
@@ -318,7 +318,7 @@ class Policy:
 
     @cached_property
     def restricted_names(self) -> frozenset[str]:
-        """The tables in masks, row filters and column rules; empty for a rule about all tables."""
+        """The tables in masks, row filters and column rules. An empty name means all tables."""
         entries = (*self.masks, *(self.columns or ()), *self.denied_columns)
         return frozenset((*self.row_filters, *(entry.rpartition(".")[0] for entry in entries)))
 
@@ -347,7 +347,7 @@ class Policy:
         Raises
         ------
         UsageError
-            A name is not in the schema, or a named relationship type joins no two named labels.
+            A name is not in the schema, or `names` lacks the labels that a type connects.
         """
         form = str.casefold if fold or schema.tables else str
         tables = {form(table.name): table.name for table in schema.tables}

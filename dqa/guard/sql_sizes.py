@@ -1,4 +1,4 @@
-"""Refuse SQL calls that build or search long values, which a time limit may not stop."""
+"""Refuse SQL calls that build or search long values: a time limit may not stop such calls."""
 
 from __future__ import annotations
 

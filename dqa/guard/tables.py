@@ -296,7 +296,7 @@ def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> 
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return a table's hidden and masked columns, or its plainly visible ones if not `hidden`."""
+    """Return a table's hidden and masked columns, or all others if `hidden` is False."""
     table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}

@@ -203,7 +203,9 @@ def _literal(raw: str, token: Token, dialect: str) -> str:
         plain |= {'""': '"' if raw[0] == '"' else '""', "'": "''"}
         written = f"'{_QUOTES.sub(lambda match: plain.get(match[0], match[0]), raw[1:-1])}'"
         if not _TEXT.fullmatch(written):
-            raise Refusal("databases can read a text in two ways; write '' for a quote in a text")
+            raise Refusal(
+                "databases can read this string in two ways; write each quote inside it as ''"
+            )
         return written
     if "\\" in value and dialect == "ansi":
         raise Refusal(

@@ -128,7 +128,7 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
     Raises
     ------
     UsageError
-        None of the schemas contains a name; the message suggests the most similar name.
+        A name of the policy is in none of the schemas; the message suggests the most similar name.
     """
     elsewhere = {name.rpartition(".")[2] for name in policy.tables or () if "." in name}
     parts = [part for schema in schemas for part in schema.parts]
@@ -191,7 +191,7 @@ _FORMS = {
 
 
 def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
-    """Parse a describing statement; return None if the engine must run the statement.
+    """Parse a statement such as SHOW or DESCRIBE; return None if the engine must run it.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
 
 
 def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
-    """Answer a describing statement.
+    """Answer a statement such as SHOW or DESCRIBE.
 
     Raises
     ------

@@ -94,7 +94,7 @@ class Neo4jNamespaces(Namespaces):
         return None
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the graph and its tag in one transaction, unless the database contains it.
+        """Write the graph and its tag in one transaction, if the database lacks them.
 
         Labels and indexes are created in separate transactions while the tag is locked.
         """
@@ -136,7 +136,7 @@ class Neo4jNamespaces(Namespaces):
             raise
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Drop the content only if the situation can be written as a graph."""
+        """Replace the content of a namespace; first check that the situation is a graph."""
         require_graph(situation)
         super().replace(situation, tag)
 

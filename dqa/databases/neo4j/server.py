@@ -263,8 +263,8 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
     """Return a function that converts the driver's values to lists, maps and plain values.
 
     A node or relationship becomes a dictionary with its label or type and its properties in
-    alphabetical order. Several labels are a list. A path becomes its nodes and relationships.
-    Internal ids and the label `hidden` are omitted.
+    alphabetical order. Several labels become a list. A path becomes a dictionary of its nodes
+    and its relationships. Internal ids and the label `hidden` are omitted.
     """
 
     def convert(value: Any) -> Any:  # noqa: ANN401, PLR0911  (one return per kind of value)

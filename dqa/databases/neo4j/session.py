@@ -69,7 +69,7 @@ def schema_of_tag(schema: Mapping[str, Any]) -> DatabaseSchema:
 def read_schema(rows: _Rows) -> DatabaseSchema:
     """Return the labels and relationship types of a database, with their properties.
 
-    Names are in alphabetical order. Labels of namespaces and tags are omitted.
+    Names are in alphabetical order. The labels that mark namespaces and tags are omitted.
 
     Parameters
     ----------

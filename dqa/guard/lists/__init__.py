@@ -4,9 +4,9 @@ Lines that begin with ``#`` are comments. In the section ``parts``, a word with 
 of sqlglot's syntax tree, and the words after it are the arguments that the class may have. Classes
 in the section ``function classes`` may have any argument. Each line of the section ``instead`` has
 a function of another dialect and its replacement. If ``table functions`` is empty, any allowed
-function may be used in FROM. The sections ``functions that look outside`` and ``tables that look
-outside`` list functions and tables that describe the database. They are refused if a policy hides
-something, or if the database has a schema scope.
+function may be used in FROM. Two sections, ``functions that look outside`` and ``tables that look
+outside``, contain the functions and tables that describe the database. These are refused if a
+policy hides something, or if the database has a schema scope.
 """
 
 from __future__ import annotations

@@ -72,16 +72,13 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         return self.solve(task, question.key, asking)
 
     def choose_at_once(self, task: Problem | Candidate, asking: Asking) -> Choice:
-        """Ask for the decision with one last request, because the budget is spent."""
+        """Ask for the decision with one last request after the budget is spent."""
         if not isinstance(task, Problem):
             return Choice.of(task)
         return ask_decision("zero_shot", task, asking).chosen
 
     def last_choice(self, task: Problem | Candidate, recorder: Recorder) -> Choice | None:
-        """Return the decision of the last reply that contains a decision.
-
-        A vote also is a decision.
-        """
+        """Return the decision in the last reply that contains one. A vote counts as a decision."""
         for event in reversed(recorder.events):
             if isinstance(task, Problem) and isinstance(event, ReplyEvent):
                 with suppress(UnparsableReplyError):

@@ -21,15 +21,15 @@ class ContextRead(Finding):
     Attributes
     ----------
     goal, rules
-        The question and its rules, in the words of every prompt. Traces of earlier versions lack
-        them, so both are empty.
+        The question and its rules, as every prompt shows them. Both are empty in traces of earlier
+        versions.
     actions
         The actions that are compared.
     left_out
-        The actions that were not compared, because no row names them. It is empty if the rows name
-        fewer than two actions: then all actions are compared.
+        The actions that were not compared, because no row names them. If the rows name fewer than
+        two actions, all actions are compared.
     text
-        The rows, in the form in which every prompt shows them.
+        The rows, as every prompt shows them.
     failed, cut
         The number of queries that failed, and the number of results that a limit shortened.
     """
@@ -56,7 +56,7 @@ class OnlyAction(Finding):
 
 
 class AskedFor(Finding):
-    """The numbers of factors and of values per factor for which the prompt asked.
+    """How many factors the prompt asked for, and how many values of each factor.
 
     Both are 0 if no model was asked.
     """
@@ -77,13 +77,13 @@ class NamedFactors(Finding):
     asked
         The numbers of factors and values that the model was asked for.
     left_out, values_left_out
-        The factors that exceed the requested number, and by factor the values that exceed the
-        requested number. Later steps do not use them.
+        The factors beyond the requested number. By factor, the values beyond the requested number.
+        Later steps use neither.
     unusable
         The number of entries in the reply that have no name or no values, or that repeat a name.
     unplaced
-        The number of factors whose affected actions the model did not name. Such a factor is
-        assumed to affect all actions.
+        The number of factors for which the reply does not list the affected actions. Such a factor
+        is assumed to affect all actions.
     """
 
     model_config = ConfigDict(title="unknown factors")
@@ -97,12 +97,12 @@ class NamedFactors(Finding):
     values_left_out: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict, title="values left out"
     )
-    unusable: Number = Field(default=0, title="without a name or values, or named twice")
+    unusable: Number = Field(default=0, title="unusable (no name, no values, or a repeated name)")
     unplaced: Number = Field(default=0, title="without a list of affected actions")
 
 
 class Likelihood(Finding):
-    """The likelihood of a value: one of the paper's six phrases, and its probability."""
+    """The likelihood of a value: one of the paper's six phrases, and the value's probability."""
 
     words: str
     probability: float
@@ -131,7 +131,7 @@ class DrawnPairs(Finding):
     Attributes
     ----------
     states
-        For each state, the number of the value of every factor.
+        For each state and factor, the number of the value.
     state_of, action_of
         For each item, the number of its state and the number of its action.
     """
@@ -155,12 +155,12 @@ class Ranking(Finding):
     tied
         Groups of `items` that share a rank; the items of a group are adjacent in `items`.
     omitted, repeated, invented
-        The number of shown items without a rank, the number of repeated entries, and the number of
-        entries for items that were not shown.
+        How many items of the minibatch the reply omits, how many entries repeat an item, and how
+        many entries name an item that was not shown.
     explanation
         The model's reasons why the first of `items` is the best.
     problem
-        The reason why no reply contains a ranking; empty if a reply was read.
+        The reason why no reply could be read as a ranking; otherwise empty.
     """
 
     model_config = ConfigDict(title="ranking")
@@ -183,10 +183,7 @@ class Ranking(Finding):
 
     @property
     def oddities(self) -> str:
-        """The numbers of omitted, repeated and invented items, as words that end a sentence.
-
-        The text is empty if there are none.
-        """
+        """The counts above 0, such as ``, 2 omitted, 1 invented``; empty if all are 0."""
         counts = {"omitted": self.omitted, "repeated": self.repeated, "invented": self.invented}
         return "".join(f", {count} {name}" for name, count in counts.items() if count)
 
@@ -197,7 +194,7 @@ class Ranking(Finding):
         starts = [self.items.index(group[0]) if group else 0 for group in self.tied]
         for start, group in zip(starts, self.tied, strict=True):
             if len(group) < 2 or self.items[start : start + len(group)] != group:
-                raise ValueError("a group of tied items needs two items, adjacent in the ranking")
+                raise ValueError("a group of tied items needs at least two adjacent items")
         if len(set(starts)) < len(starts):
             raise ValueError("an item is in two groups of tied items")
         return self
@@ -224,16 +221,16 @@ class Utilities(Finding):
     level
         The probability that an interval contains the true value.
     scores, utilities
-        The score and the utility of each item. A utility is None if no ranking showed the item.
+        The score and the utility of each item. The utility is None for an item that is only in
+        minibatches without a usable reply.
     unranked
         The number of items without a utility.
     chosen, why
-        The decision, and its reason in a sentence.
+        The decision, and its reason.
     objective
         A description of the function that the scores minimise.
     aversion
-        If the attitude considers only the worst states, their share of all states; None if the
-        attitude is ``mean``.
+        The share of worst states that the attitude ``cvar`` considers; None for ``mean``.
     elicitation, alpha, scale, temperature, attitude
         The settings that were used; see `dqa_dellma.settings.DellmaSettings`.
     """
@@ -276,8 +273,8 @@ class Votes(Finding):
     unreadable
         The number of answers that could not be read, or that do not name exactly one action.
     tied
-        The actions with the most votes, if several actions have the most votes. The first of these
-        actions is chosen.
+        The actions that share the largest number of votes. The first of them is chosen. Empty if
+        only one action has the largest number.
     """
 
     model_config = ConfigDict(title="votes")
@@ -285,4 +282,4 @@ class Votes(Finding):
     votes: Mapping[str, Number] = Field(title="votes")
     asked: Number = Field(title="asked for")
     unreadable: Number = Field(title="unusable")
-    tied: tuple[str, ...] = Field(title="tied, so that the first is chosen")
+    tied: tuple[str, ...] = Field(title="tied for most votes; the first is chosen")

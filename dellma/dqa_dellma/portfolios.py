@@ -2,9 +2,9 @@
 
 A portfolio contains an amount of every action. Its utility in a state is the sum of the actions'
 utilities in this state, weighted by the amounts. Therefore all actions must have the same sampled
-states. The best portfolio has the largest CVaR over these states (Rockafellar and Uryasev), or the
-largest mean, which is the CVaR over all states. The problem is a linear programme, or an integer
-programme if amounts are multiples of a unit.
+states. The best portfolio has the largest mean over these states, or the largest CVaR: the mean
+over only the worst states (Rockafellar and Uryasev). The problem is a linear programme, or an
+integer programme if amounts are multiples of a unit.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from dqa_dellma.utilities.maximisation import weigh_by_attitude
 
 _AVERSION = 0.2
 _MOST_UNITS = 1e9
-"""The maximum number of units. If n is larger, the solver cannot distinguish n from n + 1."""
+"""The maximum number of units of an action. Above it, the solver confuses n with n + 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a portfolio of A actions, and what a portfolio maximises.
+    """The limits and the objective of a portfolio of A actions.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Limits:
         Amounts are multiples of this number, > 0; None allows any amount.
     share
         The share of worst states, > 0 and <= 1. The best portfolio has the largest mean utility
-        over these states. With a share of 1, they are all states.
+        over these states. A share of 1 means all states.
     """
 
     budget: float
@@ -57,7 +57,7 @@ class Limits:
     share: float = 1.0
 
     def value(self, utilities: Floats) -> float:
-        """Return the mean over the worst states, given the utility of each state, shape (S,)."""
+        """Return the mean utility over the worst states. `utilities` has the shape (S,)."""
         return float(weigh_by_attitude(utilities, np.ones(len(utilities)), "cvar", self.share))
 
 
@@ -82,12 +82,12 @@ class Portfolio:
     cost
         The total cost.
     single, single_value
-        The best single action and its value. The amount of this action is as large as its upper
-        bound, the unit and the budget allow.
+        The best single action with its amount, and its value. The amount is the largest that the
+        limits allow.
     states
         The number of states.
     attitude, aversion
-        The attitude whose value is maximised; the aversion is None for the mean.
+        The attitude whose value is maximised, and the share of worst states; None for the mean.
     """
 
     amounts: tuple[Holding, ...]
@@ -181,7 +181,7 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
     utilities
         Shape (S, A): the utilities by state and action; S and A are at least 1.
     limits
-        The limits of the portfolio, and what the portfolio maximises.
+        The limits and the objective of the portfolio.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
 
 
 def _read(tree: DecisionTree) -> tuple[Utilities, Floats]:
-    """Return a decision's utilities, and an array of them by state and action, shape (S, A).
+    """Return the utilities of a decision, and their array by state and action, shape (S, A).
 
     Raises
     ------
@@ -272,7 +272,7 @@ def _by_action(
 
 
 def _check(what: str, figure: float, *, zero: bool = False, most: float = inf) -> None:
-    """Raise `UsageError` unless a number is finite, positive (or 0 if `zero`), and <= `most`."""
+    """Raise `UsageError` if a number is infinite, negative, above `most`, or 0 without `zero`."""
     if not isfinite(figure) or figure < 0.0 or figure > most or (figure == 0.0 and not zero):
         bounds = ("0 or more" if zero else "above 0") + (f", at most {most:g}" if most < 2 else "")
         raise UsageError(f"{what} must be finite and {bounds}, not {figure}.")

@@ -22,7 +22,7 @@ from dqa_dellma.settings import DirectSettings
 
 METHOD = "DeLLMa"
 _LEAST_ROWS = 200
-"""The minimum number of characters that must be left for rows."""
+"""The minimum number of characters for rows in a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Decided(Reply):
 
     @property
     def chosen(self) -> Choice:
-        """The decision in the form that a decider returns."""
+        """The decision as a `Choice`."""
         return Choice.of(self.decision, said=self.said)
 
 

@@ -96,12 +96,12 @@ class DellmaSettings(DirectSettings):
         default=0.25,
         ge=0.0,
         lt=1.0,
-        description="proportion of its items that a minibatch shares with the next minibatch",
+        description="proportion of the items of a minibatch that are also in the next minibatch",
     )
     ties: bool = Field(
         default=True,
-        description="whether a ranking may contain ties; false asks for a strict order, as in the "
-        "paper",
+        description="whether a ranking may contain ties; if false, the prompt asks for a strict "
+        "order, as in the paper",
     )
     elicitation: Elicitation = Field(
         default="pairs",
@@ -110,8 +110,8 @@ class DellmaSettings(DirectSettings):
     )
     shared: bool = Field(
         default=True,
-        description="true pairs all actions with the same states (variance reduction) and ranks "
-        "in minibatches; false draws separate states for each action and ranks in one batch",
+        description="whether all actions have the same states (variance reduction), ranked in "
+        "minibatches; if false, each action has separate states, ranked in one batch",
     )
     alpha: _Alpha = 2e-3
     scale: Scale = Field(

@@ -47,8 +47,8 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
     attitude
         Statistic of the utilities to maximise: mean or cvar. Default: as in the decision.
     aversion
-        Share of the worst states for cvar, which is the mean over these states. Default: as in the
-        decision, or 0.2 if the decision used the mean.
+        Share of worst states over which cvar takes the mean utility. Default: as in the decision,
+        or 0.2 if the decision used the mean.
     """
     from dqa.api.stored import read_run
     from dqa_dellma.portfolios import combine_actions
@@ -67,7 +67,7 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
 
 
 def _figures(name: str, texts: Iterable[str]) -> dict[str, float]:
-    """Read settings ``ACTION=X`` as numbers by action.
+    """Parse texts ``ACTION=X`` into a mapping from actions to numbers.
 
     The name of an action may contain an equals sign.
     """

@@ -27,13 +27,13 @@ from dqa_dellma.release.tables import (
 )
 
 FRUITS = ("apple", "avocado", "grape", "grapefruit", "lemon", "peach", "pear")
-"""The fruits of the agriculture questions; the report and both years' statistics contain them."""
+"""The fruits of the agriculture questions, as in the report and in the statistics of both years."""
 SYMBOLS = ("AMD", "DIS", "GME", "GOOGL", "META", "NVDA", "SPY")
 """The stocks of the stocks questions."""
 KNOWN_YEAR, ASKED_YEAR = 2021, 2022
 """The season whose figures a farmer knows, and the season whose revenue is the truth."""
 BOUGHT, SOLD = date(2023, 12, 1), date(2023, 12, 29)
-"""A stock is bought at the opening of the first day and sold at the close of the second."""
+"""A stock is bought at the opening of the first day and sold at the close of the second day."""
 
 _REPORT = "Fruit and tree nuts outlook, September 2021"
 _SINCE = date(2021, 12, 1)

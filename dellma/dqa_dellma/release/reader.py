@@ -53,7 +53,7 @@ class DellmaReleaseReader:
         form
             Unused: the release has only one form of its data.
         limit
-            Unused: all questions share two databases.
+            Unused: the release always has the same two databases.
 
         Returns
         -------

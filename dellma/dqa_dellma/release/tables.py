@@ -114,7 +114,7 @@ class Day:
 
 
 Stocks = Mapping[str, Mapping[date, Day]]
-"""By symbol, its trading days by date, earliest first. Symbols are in upper case and sorted."""
+"""By symbol and date, the trading days. Symbols are in upper case. Symbols and dates are sorted."""
 
 
 def read_report(folder: Path) -> Report:
@@ -130,7 +130,7 @@ def read_report(folder: Path) -> Report:
 
 
 def read_statistics(folder: Path, year: int) -> Mapping[str, Statistic]:
-    """Read the statistics of California for one year by crop, in the order of the file.
+    """Return the statistics of each crop in California for one year, in the order of the file.
 
     Raises
     ------

@@ -23,7 +23,7 @@ _CHANGES: Mapping[str, tuple[float, str]] = {
     "as it looks": (1.0, "likely"),
     "better than it looks": (1.25, "somewhat unlikely"),
 }
-"""By value of an outlook: the factor by which it multiplies the worth, and its likelihood."""
+"""For each value of an outlook: the multiplier of the worth, and the likelihood."""
 
 Asked: TypeAlias = Mapping[str, Any]
 """The values of a prompt."""

@@ -43,8 +43,8 @@ class Dellma(ProblemDecider):
         """Ask for k factors with l values each (section 3.1).
 
         k is the number of general factors plus the number of specific factors of all actions. The
-        setting `factors` is the maximum of k. If k would exceed it, the model decides how many of
-        the k factors are general or specific.
+        setting `factors` is the maximum of k. If k would exceed this maximum, the model decides how
+        many factors are general and how many are specific.
         """
         own = self.own
         whole = own.general + own.own * len(problem.actions)
@@ -136,7 +136,7 @@ class Dellma(ProblemDecider):
         return Choice.of(action)
 
     def _maximise(self, pairs: Pairs, rankings: Sequence[Ranking], actions: int) -> Maximised:
-        """Find the best action. Raise `UnparsableReplyError` if the rankings do not allow that."""
+        """Find the best action. Raise `UnparsableReplyError` if the rankings give no scores."""
         if not any(len(ranking.items) > 1 for ranking in rankings):
             raise UnparsableReplyError(f"None of {len(rankings)} minibatches was ranked.")
         try:

@@ -34,7 +34,7 @@ class SelfConsistency(ProblemDecider):
     def solve(self, problem: Problem, key: str, asking: Asking) -> Choice:
         """Return the action with the most votes.
 
-        If no vote can be used, raise the error of a vote.
+        If no vote can be used, raise the error of the last vote.
         """
         del key
         own = self.settings.own_as(VotingSettings)

@@ -35,9 +35,9 @@ class Wanted:
 def read_factors(reply: str, wanted: Wanted) -> NamedFactors:
     """Read factors and their values. Raise `UnparsableReplyError` if there are none.
 
-    Factors and values that exceed the wanted numbers are left out. Entries without a name or
-    values, or with a repeated name, are ignored. The result lists what was left out, and counts
-    what was ignored.
+    Factors and values that exceed the wanted numbers are left out. Entries without a name, without
+    values, or with a repeated name are ignored. The result lists the factors and values that were
+    left out, and the number of ignored entries.
     """
     named, unusable = _read(reply, wanted.actions)
     selected, most = named[: wanted.factors], wanted.values
@@ -61,8 +61,8 @@ class _Factor:
     name, values
         The name of the factor, and its values without repetition.
     about
-        The actions that the factor affects; empty if it affects all, None if the reply does not
-        list them.
+        The actions that the factor affects. Empty means all actions. None means that the reply does
+        not list the actions.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The auditable tree of a DeLLMa decision, from the decision to the sampled states.
 
-The tree is built from a trace alone, so anyone can check it against the prompts and replies. Its
-text was written by models and databases and is not trusted.
+The tree is built from a trace alone, so anyone can check it against the prompts and replies. Text
+in the tree comes from models and databases, so every output must escape it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class TriedState:
-    """An action in a sampled state: an item that was ranked.
+    """An action in a sampled state: an item to rank.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class TriedState:
     probability
         The probability of the state under the beliefs; factors are independent.
     utility
-        The utility; None if no ranking showed the item.
+        The utility; None if the item is only in minibatches without a usable reply.
     places
         The rank of the item in each ranking that contains it.
     """
@@ -87,7 +87,7 @@ class TriedState:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """An action, its figures, and the states in which it was tried."""
+    """An action, its figures, and the sampled states that are paired with it."""
 
     figures: ActionFigures
     samples: tuple[TriedState, ...]
@@ -112,8 +112,7 @@ class DecisionTree(Record):
     statements
         The queries of the context, with their results.
     failures
-        The replies that could not be used. If the model was asked again, the list still contains
-        its earlier reply.
+        The replies that could not be used, including those that a later reply corrected.
     context, factors, forecast, pairs, rankings, utilities
         The results of the steps; None for a step that the run did not reach.
     """
@@ -145,7 +144,7 @@ class DecisionTree(Record):
         """
         run = f"{trace.question} by {trace.decider} on {trace.database}"
         if not has_tree(trace):
-            ended = f" It ended early: {trace.error}" if trace.error else ""
+            ended = f" The run ended early: {trace.error}" if trace.error else ""
             why = f"only DeLLMa's deciders ({_OURS}*) record beliefs and rankings"
             if trace.decider.startswith(_OURS):
                 why = "the run ended before it read its context"
@@ -246,7 +245,7 @@ class DecisionTree(Record):
     def warnings(self) -> tuple[str, ...]:
         """Deviations from the settings and prompts, such as unreadable rankings.
 
-        Each text names a kind of deviation, and states how often it occurred.
+        Each text names a kind of deviation, and says how often it occurred.
         """
         counts: dict[str, int] = {}
         if context := self.context:
@@ -257,7 +256,8 @@ class DecisionTree(Record):
             values = list(factors.factors.values())
             more = sum(map(len, factors.values_left_out.values()))
             counts["factors left out because there were too many"] = len(factors.left_out)
-            counts["factors without a name or values, or named twice"] = factors.unusable
+            unusable = "factors without a name, without values, or with a repeated name"
+            counts[unusable] = factors.unusable
             counts["factors without a list of affected actions"] = factors.unplaced
             counts["factors with fewer values than asked for"] = sum(
                 len(own) < factors.asked.values for own in values

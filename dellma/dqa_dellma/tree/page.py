@@ -32,7 +32,7 @@ def write_tree(tree: DecisionTree, file: Path | str) -> None:
 def _interval(
     figures: ActionFigures, every: Sequence[ActionFigures]
 ) -> tuple[float, float, float] | None:
-    """Return where a chart shows an action: both ends of its interval, and its value.
+    """Return the positions of an action's interval and value in a chart, or None without a value.
 
     The positions are percentages of the chart's width. All actions have the same scale.
     """

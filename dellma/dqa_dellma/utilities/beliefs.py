@@ -28,7 +28,7 @@ WEIGHTS: Mapping[str, int] = MappingProxyType(
 """The verbalised probabilities and their plausibility scores (section 3.2)."""
 
 Factors: TypeAlias = Mapping[str, Sequence[str]]
-"""The k latent factors and their plausible values; a factor has at least one (section 3.1)."""
+"""The k latent factors and the plausible values of each, at least one (section 3.1)."""
 Beliefs: TypeAlias = Mapping[str, Mapping[str, Likelihood]]
 """By factor, the likelihood of each value. Factors are assumed to be independent (section 3.2)."""
 

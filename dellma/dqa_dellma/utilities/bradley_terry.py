@@ -31,7 +31,7 @@ Ranks: TypeAlias = Sequence[Sequence[int]]
 """For each ranking, the ranks of its items in ascending order; tied items share a rank."""
 
 _TOLERANCE = 1e-6
-"""The fit ends with a Newton step of at most this size; the error is then about its square."""
+"""The fit ends after a Newton step of at most this size; the error is about its square."""
 _LARGEST = 700.0
 """The largest score whose exponential is a finite number."""
 _MOST_STEPS = 500

@@ -1,10 +1,11 @@
 """Find the action with the largest expected utility from rankings (section 3.4).
 
-The scores of the state-action pairs become utilities. The expected utility of an action is the mean
-over its pairs, because its states are drawn from the beliefs. The mean includes pairs that were
-shown but not ranked; their score comes from the regularisation alone. Models tend to omit the worst
-items, so a mean over only the ranked pairs would favour actions with a high variance. The mean
-excludes pairs that no ranking showed.
+The scores of the state-action pairs become utilities. The expected utility of an action is the
+unweighted mean over its pairs, because its states are drawn from the beliefs. The mean includes
+pairs that the model was shown but did not rank; the score of such a pair comes from the
+regularisation alone. Models tend to omit the worst items, so a mean over only the ranked pairs
+would favour actions with a high variance. The mean excludes pairs that are only in minibatches
+without a usable reply.
 
 The attitudes to risk, the intervals and the probabilities of being best are additions to the paper.
 Of these, only the attitude can change the decision.
@@ -51,10 +52,11 @@ class Maximised:
     scores
         Shape (n,): Bradley-Terry scores of the state-action pairs, with mean 0.
     utilities
-        Shape (n,): the utilities of the pairs; NaN for pairs that no ranking showed.
+        Shape (n,): the utilities of the pairs; NaN for pairs that are only in minibatches without a
+        usable reply.
     expected
-        Shape (A,): the expected utility of each action, the mean over its pairs; NaN for an action
-        without a pair that a ranking showed.
+        Shape (A,): the expected utility of each action, the mean over its pairs; NaN if no pair of
+        the action has a utility.
     values
         Shape (A,): the value of each action under the attitude. The action with the largest value
         is chosen. For ``mean``, the values are `expected`.
@@ -117,7 +119,7 @@ def maximise(
     pairs
         The state-action pairs.
     rankings
-        The rankings of the pairs by their numbers.
+        The rankings. An item is the number of a pair.
     actions
         A, the number of actions.
     settings
@@ -182,10 +184,11 @@ def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: fl
     action_of
         Shape (n,): each pair's action.
     scale
-        ``all``: the utility is the softmax over all pairs. ``action``: the utility is the score,
-        times its softmax weight among the n_a pairs of its action, times n_a. The mean utility of
-        an action is then the mean of its scores, weighted by the softmax. (The release uses the
-        unweighted mean of a softmax within an action for stocks. That mean is always ``1 / n_a``.)
+        ``all``: the utility is the softmax over all pairs. ``action``: the utility of a pair is
+        ``n_a * p * score``. n_a is the number of pairs of its action, and p is the softmax of the
+        score among these pairs. The mean utility of an action is then the mean of its scores,
+        weighted by the softmax. (The release uses the unweighted mean of a softmax within an action
+        for stocks. That mean is always ``1 / n_a``.)
     temperature
         The divisor of the scores before the softmax, > 0.
 
@@ -228,8 +231,8 @@ def weigh_by_attitude(
 ) -> Floats:
     """Return the value of an action under an attitude, given its utilities in weighted states.
 
-    ``mean`` is the expectation. ``cvar`` is the expectation over the worst `aversion` share of the
-    states.
+    ``mean`` is the expectation. ``cvar`` is the expectation over the worst states, whose share of
+    all states is `aversion`.
 
     Parameters
     ----------

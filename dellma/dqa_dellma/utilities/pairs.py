@@ -82,7 +82,7 @@ def draw_pairs(
 
 
 def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
-    """Divide items into minibatches; neighbours share a proportion `overlap` of their items.
+    """Divide items into minibatches. Adjacent minibatches share a proportion `overlap` of items.
 
     `size` is at least 2, and `overlap` is in [0, 1).
 

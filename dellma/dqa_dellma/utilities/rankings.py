@@ -51,8 +51,8 @@ def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (JSON from a mo
     - A whole number.
     - A text. The item number is the number after "pair" or "item", or the first number
       ("State-Action Pair 5", "5. Action 2").
-    - An object. The item number is in its field with "pair" or "item" in the name, or is the only
-      number in the object.
+    - An object. The item number is in the field whose name contains "pair" or "item", or it is the
+      only number in the object.
     - A list of tied items. In a text, "=" joins tied items.
 
     Returns

@@ -11,7 +11,7 @@ from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.maximisation import Maximised
 
 _CLEAR = 0.75
-"""The probability of being best below which the explanation calls the decision close."""
+"""Below this probability of being best, the explanation calls the decision close."""
 _LONGEST = 80
 
 

@@ -1,8 +1,9 @@
 """The loop that all agents share (PlanRAG, Figure 3).
 
-The loop asks the model for a reply. It records the plan in the reply, runs the tools and shows
-their results, or ends with the decision. After an unreadable reply, it asks for a correction. When
-the budget is spent, it asks once more for a decision from the evidence so far.
+The loop asks the model for a reply, and records the plan in the reply. If the reply calls tools,
+the loop runs them, shows the results to the model and asks again. If the reply decides, the loop
+ends. After an unreadable reply, the loop asks for a correction. When the budget is spent, one last
+request asks for a decision from the evidence so far.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ class Loop:
         return (*run.toolbox.tools, *(["replan"] if recipe.replans else []), "decide")
 
     def _read(self, turn: ModelReply, run: Run, tools: tuple[str, ...]) -> tuple[Reply | None, str]:
-        """Return the content of a reply, or None and the problem if the reply is unusable."""
+        """Return the content of a reply and its problem; the content is None if it is unusable."""
         try:
             turn.check()
             reply = self._protocol.read(turn.reply, run.recorder.steps, tools, run.toolbox)
@@ -216,7 +217,7 @@ class Loop:
         return self._close(run)
 
     def _close(self, run: Run) -> Decision:
-        """Ask for a decision from the evidence so far, because the budget is spent."""
+        """After the budget is spent, ask for a decision from the evidence so far."""
         recorder = run.recorder
         if recorder.close_by_budget():
             run.say(self._ask_now(("out_of_budget", "answer"), run, spent=recorder.spent))

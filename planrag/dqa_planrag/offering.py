@@ -13,7 +13,7 @@ _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
 """A description with more candidates or more characters than this shows only examples."""
 _EXAMPLES, _FEW = 20, 5
-"""The number of candidates shown as examples. `_FEW` is used if a statement lists all of them."""
+"""The number of candidates shown as examples. `_FEW` applies if a statement lists them all."""
 _NARROW = (
     "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
     "and decide between these. Spell the decision as the database does; it is checked against the "
@@ -26,9 +26,8 @@ def offer_candidates(
 ) -> tuple[str, WarningEvent | None]:
     """Return a description of the candidates, and a warning if it omits some.
 
-    A question of a scenario describes its candidates in its own text. Its description is therefore
-    empty unless the number of candidates is very large. If an answer may have a free form, this
-    form is always described.
+    The text of a scenario's question already describes the candidates, so only a very large list is
+    described again. If an answer may have a free form, this form is always described.
 
     Parameters
     ----------

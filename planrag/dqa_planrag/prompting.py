@@ -103,7 +103,7 @@ def instructions(
     answer_form
         The form of the answer.
     looking_up
-        The tools for the part of the schema that the prompt omits.
+        The tools that look up the part of the schema that the prompt omits.
     """
     limits, digits = settings.limits, settings.display.digits
     rounded = (
@@ -129,7 +129,7 @@ def fill_blocks(
     answer_form: AnswerForm = "candidate",
     **values: Any,  # noqa: ANN401  (the values of a template)
 ) -> str:
-    """Join blocks into one text: adjacent labels as lines, and other blocks as paragraphs."""
+    """Join blocks into one text: adjacent labels as lines, and all other blocks as paragraphs."""
     known, text, follows = _sources(protocol, answer_form), "", False
     for name in names:
         block = _template(known.get(name, "")).render(values).strip()

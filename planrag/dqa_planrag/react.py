@@ -14,8 +14,8 @@ Rules for reading a reply:
 - The thoughts of a reasoning model before its reply (``<think>``) are ignored.
 - A reply is cut before an ``Observation:`` that the model invents.
 - An action such as "Self thinking" is a thought, because it does not name a tool.
-- A verdict on the plan is a word such as ``keep``, or ``Y`` or ``N`` followed by the line
-  ``Plan:``.
+- A verdict on the plan is a word such as ``keep``, or one of the letters ``Y`` and ``N`` before the
+  line ``Plan:``.
 - Inside a statement, only ``Observation`` and ``Final Answer`` are labels, because other labels may
   be names of columns or keys. A semicolon or an empty line ends the statement.
 """
@@ -72,8 +72,8 @@ class ReAct:
     stop
         Sequences that end a reply.
     plan_first, answer_now
-        Messages to a model that acts before it has a plan, or that wants to query the database
-        again although it may query the database only once.
+        Messages to a model that acts before it has a plan, and to a model that calls for a second
+        query although only one is allowed.
     after_plan, after_thought
         Messages that ask the model to continue after a reply that only plans or only thinks.
     """
@@ -232,7 +232,7 @@ def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]
     """Return a reply that only thinks, or that thinks and decides; None for any other reply.
 
     A reply thinks if its action means to think or to do nothing. A decision in the same reply is
-    valid, because there is no result for which it would have to wait.
+    valid, because no tool has to run before it.
     """
     tool, text = _action_of(sections)
     # If the action is only markup, its name is missing. Then the model is asked for the name.

@@ -33,8 +33,8 @@ class Run:
     messages
         The conversation.
     reply, problem
-        The last reply and an empty problem. If the reply could not be used, `reply` is None, and
-        `problem` is the reason.
+        The last reply; None if it could not be used. `problem` is then the reason, and otherwise
+        empty.
     failures
         The number of consecutive replies that could not be used.
     current_step
@@ -56,7 +56,7 @@ class Run:
         self.recorder.note(ParseFailureEvent(step=self.recorder.steps, problem=self.problem))
 
     def say(self, text: str) -> None:
-        """Add a message to the conversation, unless the text is empty."""
+        """Add a message to the conversation. An empty text is ignored."""
         if text:
             self.messages.append(HumanMessage(text))
 

@@ -99,8 +99,8 @@ def check_script(model: BaseChatModel, question: Question) -> None:
     Raises
     ------
     UsageError
-        `model` is scripted, directly or inside a recorded model, and the question's scenario does
-        not have its script.
+        `model` is scripted, directly or inside a recorded model, and the question's scenario lacks
+        the script of the model.
     """
     scripted = inner_model(model)
     if isinstance(scripted, ScriptedModel):
@@ -131,7 +131,7 @@ def _observed(evidence: Evidence) -> Observed:
 
 
 def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list[str]:
-    """Return the part of a labelled reply about the plan; empty if the agent does not plan."""
+    """Return the lines about the plan for a labelled reply; empty if the agent does not plan."""
     if recipe.plans and is_first:
         return [f"Plan:\n{plan}"]
     if recipe.plans and recipe.replans:

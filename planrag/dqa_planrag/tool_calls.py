@@ -137,7 +137,8 @@ class ToolCalls:
     ) -> Reply:
         """Read a reply. If the reply also calls other tools, its decision is dropped.
 
-        A tool that is not offered counts as unknown. ``plan`` is also accepted for ``replan``.
+        A tool that is not offered counts as unknown. A call of ``plan`` is also accepted in place
+        of ``replan``.
         """
         _check_calls(message)
         accepted = {*offered, "plan"} if "replan" in offered else set(offered)
@@ -187,8 +188,8 @@ class ToolCalls:
     def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
         """Return the calls of a reply, and the answers to the calls that run no tool.
 
-        An unreadable reply is replaced by a text that describes it. Providers would reject its
-        calls if they stay unanswered, or if their arguments are not JSON.
+        An unreadable reply is replaced by a text that describes it. Providers reject calls that
+        stay unanswered, and calls whose arguments are not JSON.
         """
         text = spoken(message.text)
         if reply is None:

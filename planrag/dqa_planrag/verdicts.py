@@ -34,7 +34,7 @@ _WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
 _PLAN = re.compile(r"[\W_]*plan[*_ ]*:", re.IGNORECASE)
 """The label of the plan that a reply repeats after "no"."""
 _LABELLED = re.compile(r"plan[*_ ]*:[\W_]*\Z", re.IGNORECASE)
-"""The label of a list, at the end of the text before it."""
+"""The label of a list, at the end of the text before the list."""
 
 
 def planning_in(sections: Mapping[str, str]) -> Reply:
@@ -66,9 +66,9 @@ def planning_in(sections: Mapping[str, str]) -> Reply:
 def _is_no(verdict: str, end: int, behind: str | None) -> bool:
     """Return whether the "no" that ends at `end` is the verdict, and not the start of a sentence.
 
-    A "no" is the verdict if it is alone on its line, or if the line ``Plan:`` follows. It is also
-    the verdict if punctuation and a reason follow, but only without a list of steps: before a list,
-    a "no" with a reason may introduce a new plan.
+    A "no" is the verdict if it is alone on its line, or if the line ``Plan:`` follows. If the
+    verdict has no list of steps, a "no" before punctuation and a reason is the verdict too. Before
+    a list, such a "no" may introduce a new plan.
     """
     rest = verdict[end:]
     line, _, _ = rest.partition("\n")
@@ -81,8 +81,8 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
     """Return the new plan for a verdict "yes"; None if the current plan stays.
 
-    The new plan is in the verdict. If it is not there, it is the plan after the verdict (`behind`),
-    or else the plan before the verdict (`plan`).
+    The new plan is in the verdict. A verdict without a plan takes the plan after it (`behind`), or
+    else the plan before it (`plan`).
     """
     listed = list_in(verdict)
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:

@@ -19,7 +19,7 @@ from dqa_planrag.analysis.replanning import replannings
 _MOST_REPLANNINGS = 4
 """The last column of Table 7 contains all decisions with at least this number of re-plannings."""
 _TITLES = {
-    "question_types": "Accuracy in % by number of retrievals of the reference (Figure 5)",
+    "question_types": "Accuracy in % by number of retrievals of the reference decider (Figure 5)",
     "replannings": "Accuracy in % by number of re-plannings (Table 7)",
     "kinds": "Kinds of re-planning, in % of the questions that were re-planned (Table 12)",
     "missed": "Missed data analysis, in % of the questions (Table 6)",
@@ -28,7 +28,7 @@ _TITLES = {
 CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
 _WORTHLESS = 1.0 - 1e-9
-"""A choice with this relative regret, or a larger one, gains nothing compared to no decision."""
+"""A choice with at least this relative regret gains nothing compared with making no decision."""
 _QUOTES = " \t\r\n.,;:!?'\"`*"
 _CLASSES = (
     "CAN: improper candidate. MIS: missed data. DEEP: wrong use of data or equations. QUR: failed "
@@ -78,8 +78,8 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
     """Yield the measures of a decision: a table, its column, and whether the decision is a hit.
 
-    A column shows the percentage of decisions that are hits. `kinds` contains all kinds of
-    re-planning that occur in the run. It is None if the decider does not plan.
+    A column shows the percentage of hits. `kinds` contains all kinds of re-planning that occur in
+    the run; None if the decider does not plan.
     """
     replanned, values = run.measures["replannings"], run.measures["critical_values"]
     if kinds is not None:
@@ -137,7 +137,7 @@ def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
 
 
 def _types(runs: Sequence[AnalysedRun], reference: str) -> dict[tuple[str, str], str]:
-    """Return the type of each question: how often the decider `reference` retrieved for it.
+    """Return the type of each question: how often the decider `reference` retrieved data for it.
 
     The type is ``SR`` for a single retrieval, ``MR`` for several, and ``none`` for no retrieval.
     """
@@ -190,7 +190,10 @@ def failure_of(
 
 
 def _gains_nothing(result: Result) -> bool:
-    """Return whether the chosen candidate is known to be no better than making no decision."""
+    """Return whether the chosen candidate gains nothing compared with making no decision.
+
+    The result is False if this is unknown.
+    """
     if result.relative_regret is not None:
         return result.relative_regret >= _WORTHLESS
     return result.value is not None and result.baseline is not None  # nothing gains anything

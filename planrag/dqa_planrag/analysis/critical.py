@@ -24,7 +24,7 @@ Values: TypeAlias = frozenset[Any]
 _DIALECTS = {"ansi": "", "mariadb": "mysql"}
 """sqlglot's names for dialects that have another name in dqa."""
 _MOST_JOINS = 3
-"""The maximum number of joins that are followed to find the object of a number."""
+"""The maximum number of joins to follow from a number to its object."""
 _DIGITS = 5e-6
 """The relative error of a number with six significant digits."""
 
@@ -151,10 +151,10 @@ class RowView:
     Attributes
     ----------
     cells
-        Pairs of an origin and a cell: the origin of the column's expression, and its value in the
-        row. After a node or relationship, its properties follow as further pairs.
+        For each column of the result, a pair: the origin of the column's expression, and the cell.
+        The properties of a node or relationship follow as further pairs.
     shown
-        By term, its value in the row. It contains only terms that are columns of the result.
+        By term, its value in the row. Terms that are not columns of the result are omitted.
     rows
         By instance, the table rows from which its values can come. If an instance is missing, all
         rows of its table are possible.
@@ -183,10 +183,10 @@ class RowView:
                 self._narrow(term, self.possible(term) or ())
 
     def _narrow(self, term: Term, values: Iterable[Any]) -> None:
-        """Remove the possible table rows in which a term has none of the values.
+        """Keep only the possible table rows in which a term has one of the values.
 
-        Rows are also removed for all terms that are equal to the term. If no row has one of the
-        values, the statement must have computed them. Then no rows are removed.
+        The same is done for all terms that are equal to the term. If no row has one of the values,
+        the statement must have computed the values, so all rows are kept.
         """
         for instance, column in self.reading.same(term):
             column_of = self._relevance, self.reading.tables[instance] or "", column
@@ -204,7 +204,7 @@ class RowView:
         return None
 
     def wanted(self, instance: int) -> dict[str, frozenset[Cell]]:
-        """Return the keys of the relevant objects by key column of an instance.
+        """Return, for each key column of an instance, the keys of the relevant objects.
 
         A key column is missing if all objects of its table are relevant.
         """
@@ -212,10 +212,7 @@ class RowView:
         return {column: keys[table] for column, table in ends.items() if table in keys}
 
     def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
-        """Return whether a leaf is from the column and can belong to a relevant object.
-
-        One of the leaves is enough.
-        """
+        """Return whether a leaf is from the column and can be of a relevant object."""
         tables = self.reading.tables
         same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
         return any(map(self._matters, same))
@@ -235,10 +232,7 @@ class RowView:
         return all(values & keys for values, keys in known)
 
     def sums(self, leaves: Iterable[Leaf], computed: Computed) -> bool:
-        """Return whether one of the leaves is the sum or mean that `computed` defines.
-
-        The sum or mean must be that of a relevant object.
-        """
+        """Return whether a leaf is the sum or mean in `computed` and is of a relevant object."""
         wanted = computed.table, computed.function, computed.columns
         for leaf in leaves:
             table, owner = self.reading.tables[leaf.instance], {computed.by}
@@ -269,8 +263,9 @@ def found_values(
 ) -> dict[str, Found]:
     """Return how a decider found each critical value, by name of the value.
 
-    For a relevant object, a result must show the critical value, a number that is computed from it,
-    or all parts of a value that is a sum or mean. A simulation uses all critical values.
+    A value is found if a result contains, for a relevant object, the value itself, a number that is
+    computed from it, or all parts of a sum or mean. A simulation uses all critical values, so they
+    count as found.
     """
     simulated = any(a.evidence.tool in SIMULATING and a.evidence.error is None for a in asked)
     views = [view for one in asked for view in one.views(relevance)] if values else []

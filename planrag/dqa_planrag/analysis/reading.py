@@ -66,7 +66,7 @@ class Value:
     term
         The term if the expression is only a term, unchanged or rounded; otherwise None.
     whole
-        The instance if the expression returns a whole node or relationship, or a list of it;
+        If the expression returns a whole node or relationship, or a list of them, its instance;
         otherwise None.
     """
 
@@ -97,7 +97,7 @@ class Reading(ABC):
     outputs
         The origin of each column of the result, by name in lower case.
     order
-        The computed values that sort the rows.
+        The computed values by which the rows are sorted.
     tables
         The table of each instance; None if it is not a known table.
     constants
@@ -196,7 +196,7 @@ class Reading(ABC):
         return Value(frozenset(leaves))
 
     def _chosen(self, instance: int, grouping: set[Term]) -> frozenset[str]:
-        """Return the columns of one table that its conditions or the grouping use."""
+        """Return the columns of an instance that occur in conditions or in the grouping."""
         fixed, ends = grouping | self.constants.keys(), self.ends(instance)
         found = {name for name in ends if not fixed.isdisjoint(self.same((instance, name)))}
         return frozenset(found | self._conditions.get(instance, set()))

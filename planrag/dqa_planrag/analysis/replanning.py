@@ -33,7 +33,8 @@ content."""
 def replannings(trace: Trace) -> list[str]:
     """Return every re-planning in a trace, in order, as ``Group: kind``.
 
-    The agent usually names its current step. If it does not, each tool call finishes one step.
+    The agent usually names its current step. If it does not, each tool call counts as one finished
+    step.
     """
     found: list[str] = []
     plan, step, used = "", 0, 0
@@ -126,8 +127,8 @@ def _parts(
 ) -> set[int]:
     """Return the indices of the steps in `parts` that are a part of a step in `wholes`.
 
-    A step has no parts or at least two parts. Only the steps of `wholes` whose index is in
-    `allowed` can have parts.
+    A step with a single part does not count. Only the steps of `wholes` whose index is in `allowed`
+    can have parts.
     """
     found = set[int]()
     for j in allowed:
@@ -142,7 +143,7 @@ def _parts(
 
 
 def _sub_steps(old: _Steps, new: _Steps, matched: Mapping[int, int]) -> set[int]:
-    """Return the indices of new sub-steps whose step has no sub-steps in the old plan."""
+    """Return the indices of new sub-steps of steps that had no sub-steps in the old plan."""
     origins = {i: matched.get(step.parent) for i, step in enumerate(new) if step.parent is not None}
     parents = {step.parent for step in old}
     return {i for i, origin in origins.items() if origin is not None and origin not in parents}

@@ -47,7 +47,7 @@ class _SqlReading(Reading):
     def _rows(self, scope: Scope) -> dict[str, Value]:
         """Return the origin of each column of a query.
 
-        In a union, it combines the origins in all queries.
+        For a union, the origins in its queries are combined.
         """
         if scope in self._columns:
             return self._columns[scope]

@@ -1,7 +1,8 @@
 """BIDDER: decisions that look back and ahead (bi-directional deliberation reasoning).
 
 `dqa_bidder.bidder.Bidder` has a method for each step of the paper: hidden state inference, opponent
-modelling, reward estimation, reward aggregation and decision making. A subclass replaces one::
+modelling, reward estimation, reward aggregation and decision making. A subclass can replace a
+step::
 
     class Greedy(Bidder):
         def make_decision(self, task, hidden, returns, asking):

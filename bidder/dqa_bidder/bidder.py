@@ -1,4 +1,4 @@
-"""BIDDER: infer hidden states, explore, combine rewards, and decide by past and future.
+"""BIDDER: infer hidden states, explore the future, combine rewards, and decide.
 
 The five steps of the paper are methods that a subclass can replace.
 """
@@ -37,12 +37,12 @@ from dqa_bidder.settings import BidderSettings, TaskSettings
 from dqa_bidder.task import METHOD, Task, read_task
 
 Hidden = dict[str, dict[str, str]]
-"""The inferred states, by player and name."""
+"""By player and name of a hidden variable, the inferred value."""
 
 _MOST_ESTIMATED = 20
-"""If a question outside of games has more actions than this, only the best are estimated."""
+"""If a question outside of games has more actions, the model rates only the most promising."""
 _MOST_LISTED = 10
-"""If another player has more actions than this, only the most likely are estimated."""
+"""If another player has more actions, the model rates only the most likely."""
 
 
 def shown(  # noqa: PLR0913
@@ -211,7 +211,7 @@ class Bidder(TaskDecider):
         return asking.ask("rewards", Payoffs, context=unknown, **values)
 
     def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
-        """Ask for the payoff of a terminal state that depends on hidden values or new cards."""
+        """Ask for the payoff of a terminal state if it depends on hidden values or new cards."""
         values = {
             **shown(task, asking, position, hidden, root=False),
             "range": [rounded(end) for end in position.payoff_range],
@@ -301,8 +301,8 @@ class Bidder(TaskDecider):
     ) -> Choice:
         """Ask for the decision.
 
-        If the budget is spent, ask once more if that is allowed. If this reply is unusable, or no
-        request is allowed, take the action with the largest return.
+        When the budget is spent, one last request may still be allowed. If it is not allowed, or
+        its reply is unusable, take the action with the largest return.
         """
         if spent is None:
             try:

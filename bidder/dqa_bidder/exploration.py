@@ -2,14 +2,13 @@
 
 The horizon counts turns. A turn of the decision maker and the expected replies of the other players
 are one step of the horizon (equation 2). Consecutive actions of one player in one stage, such as a
-proposal and its utterance, are one turn. After the first action of a turn, only the best next
-action is explored, or the most likely next action of another player. A trajectory ends at the
-horizon, at a terminal state, or at a chance event. States that the viewer cannot distinguish are
-one node, and the model is asked about a node once.
+proposal and its utterance, are one turn. After the first action of a turn, only one next action is
+explored: the best action of the decision maker, or the most likely action of another player. A
+trajectory ends at the horizon, at a terminal state, or at a chance event. States that the decision
+maker cannot distinguish are one node, and the model is asked about a node only once.
 
-The payoff of a terminal state may depend on hidden values or new cards, so the rules do not give
-it. If several replies of another player are explored, the model estimates the payoff, because the
-mean over the replies needs it.
+The payoff of a terminal state may depend on hidden values or new cards. The model then estimates it
+if the mean over several replies of another player needs this payoff.
 """
 
 from __future__ import annotations
@@ -82,8 +81,7 @@ class Node:
     considered
         The explored actions of the decision maker; None until the model selects them.
     known
-        The rewards that follow from the rules, by action. Of more than `Tree.breadth` such rewards,
-        only the largest are listed.
+        By action, the rewards that follow from the rules; at most the `Tree.breadth` largest.
     unknown
         The actions whose rewards the model estimates.
     rewards
@@ -142,8 +140,8 @@ class Node:
     def outline(self, indent: str, shown: set[int]) -> Iterator[str]:
         """Yield a line of text for each state and action below this state.
 
-        `shown` contains the numbers of the states that the lines already describe. They are only
-        mentioned.
+        `shown` contains the numbers of the states that earlier lines describe. Such a state gets
+        only one line, which refers to the earlier lines.
         """
         if self.number in shown:
             yield f"{indent}{self._title}, as above"
@@ -162,7 +160,7 @@ class Node:
     @property
     def _title(self) -> str:
         if self.of in ("chance", "terminal"):
-            words = "the end" if self.of == "terminal" else "something new by chance"
+            words = "the end" if self.of == "terminal" else "a chance event"
             words += ", unresolved" if self.payoff is None else f", payoff: {self.payoff:.4g}"
         else:
             words = f"{self.mover} {'decides' if self.of == 'own' else 'replies'}"
@@ -398,8 +396,8 @@ def _request(ask: Ask, node: Node) -> Callable[[Asking], _Result]:
     """Return the request about a node.
 
     The request returns an error if the budget is spent or the reply is unusable. It does not raise
-    the error, so the other replies of the wave can be used. Only an unusable reply about the first
-    node is raised as an error.
+    the error, so the other replies of the wave can be used. For the first node, an unusable reply
+    raises the error.
     """
 
     def request(asking: Asking) -> _Result:

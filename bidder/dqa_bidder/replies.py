@@ -212,7 +212,7 @@ def _numbers(
 
 
 class Thought(Reply):
-    """A thought, and the action that it decides for; None if it does not decide."""
+    """A thought, and the action that it chooses; None if it does not choose an action."""
 
     text: str
     action: Candidate | None = None

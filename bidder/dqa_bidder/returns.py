@@ -7,8 +7,8 @@ state, it contributes its last estimated payoff. So trajectories of different le
 comparable.
 
 The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` for k from 0 to T. ``G(a)`` is the largest
-sum of a trajectory that begins with a. Algorithm 2 writes the exponent as i, which is not defined;
-here it is k, as in equation 3. The paper leaves four points open:
+sum of a trajectory whose first action is ``a``. Algorithm 2 writes the exponent as i, which is not
+defined; here it is k, as in equation 3. The paper leaves four points open:
 
 - The reward of a state on a trajectory is the reward of the action that follows. The last state has
   the reward of its best action.
@@ -88,7 +88,7 @@ class Returns(Finding):
 
 
 def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Returns:
-    """Return the return of each considered action of the root, in legal order.
+    """Calculate the return of each considered action of the root, in legal order.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Ret
 class _Best:
     """The best trajectory from a state.
 
-    It has the first reward of the trajectory (None if it is unknown), the return, and the steps.
+    `first` is the first reward of the trajectory, `total` is the return, and `path` is the steps.
     """
 
     first: float | None = None
@@ -188,7 +188,7 @@ class _Trajectories:
     def _mean(self, node: Node, k: int) -> _Best:
         """Return the mean over the replies.
 
-        If the return of any reply is unknown, so is the mean.
+        If the return of any reply is unknown, the mean is unknown too.
         """
         after = {reply: self._of_node(node.children[reply], k) for reply in node.replies}
         likely = max(after, key=lambda reply: node.replies[reply])

@@ -47,9 +47,13 @@ class ThoughtsSettings(TaskSettings):
         default=2, ge=1, le=5, description="number of levels of thoughts; the last level decides"
     )
     thoughts: int = Field(default=3, ge=1, le=10, description="number of thoughts in a reply")
-    kept: int = Field(default=1, ge=1, le=10, description="number of thoughts that continue")
+    kept: int = Field(
+        default=1, ge=1, le=10, description="number of thoughts that continue on the next level"
+    )
     votes: int = Field(default=3, ge=1, le=20, description="number of votes on each level")
-    temperature: float = Field(default=0.7, ge=0.0, le=2.0, description="temperature of a vote")
+    temperature: float = Field(
+        default=0.7, ge=0.0, le=2.0, description="model temperature for votes"
+    )
 
 
 class BidderSettings(TaskSettings):
@@ -70,23 +74,23 @@ class BidderSettings(TaskSettings):
     )
     returns: Aggregation = Field(
         default="expected",
-        description="how returns are calculated: by the expected payoff over the likely replies "
-        "(expected); by the paper's sum of rewards, repeating the last reward of a trajectory that "
-        "ends before T (padded) or not (collected); or not at all, without exploration (none)",
+        description="the return of an action: its expected payoff over the likely replies "
+        "(expected); the paper's sum of rewards (collected); the same sum, but a trajectory that "
+        "ends before T repeats its last reward (padded); or no return and no exploration (none)",
     )
     replies: int = Field(
         default=2,
         ge=1,
         le=10,
-        description="number of most likely replies that are explored after an own action; always 1 "
-        "for padded and collected",
+        description="number of replies to explore after an action of the decision maker, the most "
+        "likely first; always 1 for returns=padded and returns=collected",
     )
     beta: float = Field(
         default=0.9,
         ge=0.0,
         le=1.0,
-        description="attenuation coefficient of padded and collected: each further turn "
-        "multiplies the weight of its reward by this number",
+        description="attenuation coefficient for returns=padded and returns=collected: the weight "
+        "of a reward is multiplied by this number for each turn before it",
     )
     breadth: int = Field(
         default=3,
@@ -99,8 +103,8 @@ class BidderSettings(TaskSettings):
         default=64,
         ge=1,
         le=10_000,
-        description="maximum number of requests of a decision, without corrections; the last is "
-        "reserved for the decision",
+        description="maximum number of model requests for each question (corrections are not "
+        "counted); the last request is reserved for the decision",
     )
     parallel: int = Field(
         default=4,

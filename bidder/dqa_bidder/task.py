@@ -154,9 +154,9 @@ def _read_move(
 def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
     """Return the statements to run, as pairs of a history table's name and a statement.
 
-    The name is empty if the statement does not read a history table. If the question has
-    statements, they are used. Otherwise, a game's history is read, or else the scenario defines the
-    statements.
+    The name is empty if the statement does not read a history table. The statements of the question
+    have priority. Without them, the statements read the history of the game. Without a history,
+    they are the statements of the scenario.
     """
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]

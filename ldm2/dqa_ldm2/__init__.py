@@ -1,7 +1,8 @@
 """LDM2: decisions that imitate a memory of past decisions (Wang et al., 2023).
 
-`build_memory` forms a memory from trajectories. The deciders read it. `refine_memory` improves it
-by exploring goals. Any goal that can be started again can be explored; see `Explorable`.
+`build_memory` forms a memory from trajectories. The deciders read the memory. `refine_memory`
+improves the memory by exploring goals. Any goal that can be started again can be explored; see
+`Explorable`.
 """
 
 from __future__ import annotations

@@ -65,14 +65,14 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
         solution lead directly to the goal. Those of a program that searches also contain the
         search. None takes the preset's program, or ``expert``.
     progress
-        Is called after every played game, and after every trajectory that becomes tuples.
+        Is called after every game, and after every trajectory whose steps have become tuples.
 
     Raises
     ------
     UnknownNameError
         The world or the model does not exist.
     UsageError
-        The world does not have this program.
+        The world lacks the program `player`.
     InfrastructureError, BudgetSpentError
         The model or the memory failed. Batches that were already complete stay in the memory.
     """

@@ -203,7 +203,7 @@ class Standard(MemoryDecider):
     """Whether the examples are chosen by similarity to the goal."""
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` if the question has no actions, or if a needed memory is missing."""
+        """Raise `UsageError` if there are no actions, or no memory for the examples."""
         if self.settings.own_as(ExampleSettings).examples:
             super().check(question)
         else:
@@ -212,7 +212,7 @@ class Standard(MemoryDecider):
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
         """Return the decider that plays the next trial.
 
-        The result is None if a trial succeeded, or if no trial is left.
+        The result is None if the last trial succeeded, or if there are no more trials.
         """
         if earlier and (earlier[-1].reward or 0.0) >= 1.0:
             return None
@@ -291,12 +291,14 @@ class _ExampleChooser:
             if self.trials:
                 lessons = (reflect(asking, self.trials, situation.rules, self.context),)
         except UnparsableReplyError:
-            text = "No reply reflects on the earlier trials. This trial has no lesson."
+            text = "No reply gives a lesson of the earlier trials. The prompt shows no lesson."
             warn(asking, text, 0, len(self.trials))
         try:
             if self.decider.thinks and processes:
                 thoughts = think(asking, processes, self.context).thoughts
         except UnparsableReplyError:
-            text = "No reply gives the thoughts of the examples. They are shown without thoughts."
+            text = (
+                "No reply gives thoughts for the examples. The prompt shows them without thoughts."
+            )
             warn(asking, text, 0, len(processes))
         return Examples(processes, thoughts, self._own, lessons, self.decider.thinks)

@@ -104,7 +104,7 @@ class WorldExplorable:
         return self._episode
 
     def _choose(self, action: str) -> Episode:
-        """Carry out the action that has this text.
+        """Carry out the action whose text is `action`.
 
         The world may represent the action as a number.
         """

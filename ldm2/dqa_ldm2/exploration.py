@@ -193,7 +193,7 @@ def majority_of(
 ) -> Candidate | None:
     """Return the most frequent action of the retrieved tuples, if its share is at least `share`.
 
-    The result is None if the share is lower, if the action is not legal, or if there are few
+    The result is None if the share is lower, if the action is not legal, or if there are too few
     tuples.
     """
     if len(remembered) < _FEWEST:

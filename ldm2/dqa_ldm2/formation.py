@@ -290,7 +290,7 @@ def add_subtrajectory(  # noqa: PLR0913  (independent parameters)
     memory, batch
         The memory, and the number of the batch.
     trajectory
-        The whole trajectory. Steps before `first` are history.
+        The whole trajectory. Steps before `first` are only history.
     indexer
         Asks the model for the histories, subgoals and types of the tuples.
     origin
@@ -341,7 +341,9 @@ def _new_trajectories(
     for one in trajectories:
         require_whole(one)
         if one.source in found:
-            raise DataError(f"Two trajectories have the source '{one.source}'.")
+            raise DataError(
+                f"Two trajectories have the source '{one.source}'. Each needs its own source."
+            )
         if one.source in known:
             report.there += 1
         else:

@@ -130,7 +130,7 @@ class Memory:
     def find(
         self, batch: int, goal_type: str, observation_type: str, state: State, most: int
     ) -> tuple[Remembered, ...]:
-        """Return the tuples of two types that are most similar to a state, most similar first.
+        """Return the tuples of two types, sorted by similarity to a state, the most similar first.
 
         If there are no tuples with both types, all tuples of the goal type are searched, and then
         all tuples of the batch. Equally similar tuples are in the order of their ids.
@@ -193,12 +193,12 @@ class Memory:
         return self._cached("goals", found, lambda rows: tuple(Goal(*row) for row in rows))
 
     def sources(self, making: Making | None = None) -> frozenset[str]:
-        """Return the sources of all tuples, or of those from formation or refinement (`making`)."""
+        """Return the sources of all tuples, or of the tuples that the operation `making` added."""
         with self._reading() as connection:
             return _sources(connection, making)
 
     def versions(self) -> tuple[Version, ...]:
-        """Return every addition, in order."""
+        """Return all versions, in order."""
         with self._reading() as connection:
             return _versions(connection)
 
@@ -210,8 +210,8 @@ class Memory:
         """Add tuples to a batch, or to a new batch, in one transaction.
 
         A formation adds a new batch. It skips the tuples of trajectories that an earlier formation
-        added, so two processes that form the same memory add every trajectory once. If all tuples
-        are skipped, there is no new batch.
+        added, so two processes that form the same memory add every trajectory only once. If all
+        tuples are skipped, there is no new batch.
 
         Raises
         ------
@@ -242,9 +242,9 @@ class Memory:
         return Version(number, origin, added, tuple(batches))
 
     def undo(self, version: int) -> Version:
-        """Undo an addition: its tuples are no longer found.
+        """Undo a version: the tuples that it added are no longer found.
 
-        If another addition contains the same tuple, the tuple is still found. Nothing is deleted.
+        A tuple that another version also added is still found. Nothing is deleted.
 
         Raises
         ------
@@ -280,7 +280,7 @@ class Memory:
     ) -> _Value:
         """Return a cached value.
 
-        If a process has changed the memory since then, read the value again.
+        If a process has changed the memory since the value was cached, read the value again.
         """
         with self._reading() as connection:
             counts = select(func.count(VERSIONS.c.number), func.count(VERSIONS.c.undone_after))
@@ -327,7 +327,8 @@ class Memory:
     def _in_pages(self, which: ColumnElement[bool]) -> Iterator[Remembered]:
         """Yield tuples page by page.
 
-        Each page has its own transaction, so none stays open while the caller uses the tuples.
+        Each page has its own transaction, so no transaction stays open while the caller uses the
+        tuples.
         """
         last = 0
         while True:
@@ -402,7 +403,7 @@ def require_place(location: str | Path) -> None:
 
 
 def _live(*columns: ColumnElement[Any], scope: Scope = (None, None, None)) -> Select[Any]:
-    """Return a query for the tuples in a scope, without tuples whose addition was undone."""
+    """Return a query for the tuples in a scope, without the tuples of undone versions."""
     of = (TUPLES.c.batch, TUPLES.c.goal_type, TUPLES.c.observation_type)
     pairs = zip(of, scope, strict=True)
     within = [column == value for column, value in pairs if value is not None]

@@ -52,7 +52,7 @@ class Remembered(StateAction):
     id
         The unique number of the tuple.
     batch, version
-        The batch of the tuple, and the number of the addition that contains it.
+        The numbers of the tuple's batch, and of the version that added the tuple.
     likeness
         The similarity to the query; 0 without a query.
     """
@@ -94,15 +94,15 @@ class Version:
     Attributes
     ----------
     number
-        The number of the addition; numbers start at 1 and have no gaps.
+        The number of the version. Numbers start at 1 and have no gaps.
     origin
         The origin of the addition.
     added
-        The number of tuples that were new to their batch.
+        The number of added tuples that were new to their batch.
     batches
         The batches that received tuples.
     is_undone
-        Whether the addition was undone.
+        Whether the version was undone.
     """
 
     number: int
@@ -112,7 +112,7 @@ class Version:
     is_undone: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the addition in the form of ``--json``."""
+        """Return the version in the form of ``--json``."""
         values = asdict(self)
         return {"number": values.pop("number"), **values.pop("origin"), **values}
 

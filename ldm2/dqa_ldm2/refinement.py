@@ -34,7 +34,7 @@ class RefinedGoal:
         The first added step of the best process; None if the best process is not better than the
         ground process.
     version, added
-        The number of the addition, and the number of its new tuples.
+        The number of the new version of the memory, and the number of its new tuples.
     calls
         The number of replies for ``exploring``, ``comparing`` and ``adding``.
     counts
@@ -129,7 +129,7 @@ class Refinement:
         explorables: Iterable[Explorable],
         done: Callable[[RefinedGoal], None] = lambda _: None,
     ) -> RefinementReport:
-        """Explore each goal with the next batch memory, and add better steps to it.
+        """Explore each goal with the next batch memory, and add better steps to this memory.
 
         Additions stay in the memory if a later goal fails.
 
@@ -158,7 +158,7 @@ class Refinement:
         return RefinementReport(tuple(goals), self.memory.location, self.use.stored_name)
 
     def refine_goal(self, explorable: Explorable, batch: int) -> RefinedGoal:
-        """Explore one goal with one batch memory, and add better steps to it."""
+        """Explore one goal with one batch memory, and add better steps to this memory."""
         asking = self.use.asking()
         found = Exploration(self.memory, batch, self.own, asking, self.preset)
         found.explore(explorable)

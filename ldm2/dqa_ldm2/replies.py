@@ -300,7 +300,7 @@ class Recalled(BaseModel):
 
     @classmethod
     def of(cls, one: Remembered) -> Recalled:
-        """Return those fields of a stored tuple that a trace stores."""
+        """Return the fields of a tuple that a trace stores."""
         return cls(**{name: getattr(one, name) for name in cls.model_fields})
 
 

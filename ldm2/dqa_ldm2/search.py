@@ -44,7 +44,8 @@ class WordIndex:
         Parameters
         ----------
         about
-            The texts. For a single text, the similarity is the share of its words in the document.
+            The texts. If it is a single text, the similarity is the share of its words that the
+            document contains.
         most
             The maximum number of documents. Only the first of equal documents is returned.
         excluded
@@ -84,7 +85,7 @@ class _TextIndex:
         ]
 
     def shares(self, text: str) -> list[float]:
-        """Return, for each document, which share of the words of `text` it contains."""
+        """Return the share of the words of `text` that each document contains."""
         sought = words_of(text)
         own = self._weight(sought) or 1.0
         return [self._weight(sought & words) / own for words in self._words]

@@ -247,7 +247,7 @@ def explore(
 def act_as_shown(
     asking: Asking, situation: Situation, examples: Examples, most: int = MOST
 ) -> Choice:
-    """Return the action of a baseline that shows whole examples (section 4.2)."""
+    """Return the action of a baseline whose prompt shows whole examples (section 4.2)."""
     values = _values(situation, most)
     processes = cut_trajectories(examples.processes, most)
     shown = replace(examples, processes=processes)
@@ -278,7 +278,7 @@ def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) ->
 
 
 def compare(asking: Asking, best: Trajectory, ground: Trajectory, most: int = MOST) -> int:
-    """Ask which step makes one of two processes better (equation 10). The first step is 1.
+    """Ask which step makes `best` better than `ground`; the first step is 1 (equation 10).
 
     If no reply can be used, return the first step that differs and record a warning.
     """
@@ -340,7 +340,7 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
-    """Return all steps. Cut the observations of early steps so that the total is about `most`."""
+    """Cut the observations of early steps so that all together have about `most` characters."""
     shown: list[Step] = []
     for step in reversed(steps):
         seen = cut(step.observation, max(most, _OLD))

@@ -81,7 +81,7 @@ TUPLES: Final = Table(
     Index(f"{MEMORY_TABLE}_by_type", "batch", "goal_type", "observation_type"),
     **TABLE_OPTIONS,
 )
-"""All tuples of all additions. Equal tuples of a batch are read as one."""
+"""All tuples of all versions. Equal tuples of a batch are read as one tuple."""
 BOTH: Final = TUPLES.join(VERSIONS, VERSIONS.c.number == TUPLES.c.version)
 LIVE: Final = VERSIONS.c.undone_after.is_(None)
 FIELDS: Final = tuple(column for column in TUPLES.c if column.name != "digest")

@@ -124,9 +124,9 @@ def refine(  # noqa: PLR0913  (one parameter per option)
     """Refine a memory by exploring games of a world.
 
     LDM2 tries several paths through each game. One of these paths imitates the memory most
-    confidently. If another path has a larger reward, its steps are added to the memory. The first
-    added step is the key step, which makes the path better. The additions for a game form a
-    version, which can be undone.
+    confidently. If another path has a larger reward, its steps are added to the memory, from the
+    key step on. The key step is the step that makes the path better. The steps of a game form a
+    version of the memory, which can be undone.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def refine(  # noqa: PLR0913  (one parameter per option)
         f"exploring, {calls['comparing']} for comparing, {calls['adding']} for adding."
     )
     if report.failed:
-        echo(f"warning: paths ended by an error: {report.failed}", err=True)
+        echo(f"warning: errors that ended a path: {report.failed}", err=True)
 
 
 def _settings_of(world: str, texts: list[str] | None) -> dict[str, str]:
@@ -192,7 +192,7 @@ def _result_line(goal: RefinedGoal) -> str:
         line = f"{goal.source}: reward {after:.3g} instead of {before:.3g}; "
         line += f"added {counted(goal.added, 'tuple')} from step {goal.key_step} on"
     if goal.failed:
-        line += f"; paths ended by an error: {len(goal.failed)}, such as {goal.failed[0]}"
+        line += f"; errors that ended a path: {len(goal.failed)}, such as {goal.failed[0]}"
     return line
 
 

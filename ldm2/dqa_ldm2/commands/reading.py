@@ -69,7 +69,7 @@ def search(
     most: Most = _SHOWN,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the tuples of all batches that are most similar to some words."""
+    """Search all batches, and show the tuples that are most similar to some words."""
     with _open(memory) as opened:
         found = opened.search(words, most)
     lines = [_line(one) for one in found] or ["No tuple contains any of these words."]
@@ -80,10 +80,10 @@ def search(
 def undo(
     *,
     memory: Location,
-    version: Annotated[int, argument("VERSION", "The number of the addition.")],
+    version: Annotated[int, argument("VERSION", "The number of the version.")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Undo an addition: its tuples are no longer found."""
+    """Undo a version: the tuples that it added are no longer found."""
     with _open(memory) as opened:
         undone = opened.undo(version)
     tuples = counted(undone.added, "tuple")

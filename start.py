@@ -86,7 +86,7 @@ def add_defaults(words: list[str]) -> list[str]:
 
 
 def set_up(extra: str) -> int:
-    """Install the project with an extra, unless it is installed already. Return an exit code."""
+    """Install the project with an extra if it is not installed yet. Return an exit code."""
     state = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
     done = STAMP.read_text().split() if STAMP.is_file() else ["", extra]
     if done[0] == state and EXTRAS.index(done[1]) >= EXTRAS.index(extra):

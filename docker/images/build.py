@@ -51,10 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_base() -> str:
-    """Create the base image of all images if it is missing, and return its name.
+    """Create the base image if it is missing, and return its name.
 
-    It contains the distribution of this machine, because the mirror in apt's configuration has the
-    packages of this distribution.
+    It contains the distribution of this machine, whose packages apt's mirror provides.
     """
     docker = _docker()
     if program("mmdebstrap") is None:
@@ -83,7 +82,7 @@ def make_base() -> str:
 
 
 def find_sources() -> str:
-    """Return a sources.list with only the distribution's own sources, from apt's configuration."""
+    """Return the lines of a sources.list: apt's sources of the distribution's own packages."""
     command = ["apt-get", "indextargets", *_INDEXES, "Created-By: Packages"]
     for attempt in (1, 2):
         found = run(command, what="asking apt for its sources").splitlines()
@@ -96,7 +95,7 @@ def find_sources() -> str:
 
 
 def build(name: str, base: str) -> None:
-    """Build one image from the folder with its name."""
+    """Build the image ``dqa-NAME`` from the folder ``NAME``."""
     proxies = [f"--build-arg={key}={value}" for key, value in _proxies().items()]
     # Use the host's network, because a mirror or a proxy may be reachable only from the host.
     options = ["--quiet", "--network=host", f"--build-arg=BASE={base}", *proxies]

@@ -66,7 +66,7 @@ class Engine:
     programs, packages
         The required programs, and the Debian packages that contain them.
     ready
-        The text in the log when the server runs queries.
+        The text that the server logs when it can run queries.
     stop_signal
         The signal that shuts the server down.
     """
@@ -84,7 +84,7 @@ class Engine:
             install(self.packages, self.name)
 
     def find(self, name: str) -> str | None:
-        """Return the file of a program."""
+        """Return the file of a program; None if it is missing."""
         return program(name)
 
     def required(self, name: str) -> str:
@@ -196,7 +196,7 @@ class Postgres(Engine):
         return f"postgresql+psycopg://{USER}:{site.password}@127.0.0.1:{site.port}/{DATABASE}"
 
     def find(self, name: str) -> str | None:
-        """Find a program of the newest version. Debian's server programs are not on the path."""
+        """Find a program of the newest version in Debian's folders, which are not in PATH."""
         folders = Path("/usr/lib/postgresql").glob("*/bin")
         return program(name, *sorted(folders, key=lambda f: float(f.parent.name), reverse=True))
 
@@ -298,7 +298,7 @@ class Neo4j(Engine):
         return [self.required("java"), "-XX:TieredStopAtLevel=1", "-cp", f"{self.jars()}/*"]
 
     def find(self, name: str) -> str | None:
-        """Find a program in JAVA_HOME, or on the path."""
+        """Find a program in JAVA_HOME or PATH."""
         return program(name, Path(os.environ.get("JAVA_HOME", "/usr"), "bin"))
 
     @staticmethod

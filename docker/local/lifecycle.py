@@ -29,7 +29,7 @@ def default_state() -> Path:
 
 
 def open_state(folder: Path) -> Path:
-    """Create a missing state folder, and check that no other user can write to it.
+    """Create the state folder if it is missing, and check that no other user can write to it.
 
     Raises
     ------

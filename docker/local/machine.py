@@ -86,7 +86,7 @@ def free_port() -> int:
 
 
 def program(name: str, *folders: Path) -> str | None:
-    """Return the file of a program in the given folders, on the path, or in system folders."""
+    """Find a program in the given folders, in PATH or in system folders. Return its file."""
     path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", ""), PROGRAM_FOLDERS])
     return shutil.which(name, path=path)
 
@@ -191,7 +191,7 @@ def _services_held_back() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Process:
-    """A process, with the start time to distinguish it from a later process with the same id."""
+    """A process. Its start time distinguishes it from a later process with the same id."""
 
     pid: int
     started: int

@@ -4,7 +4,7 @@
     stop      shut servers down and discard their data
     kill      kill servers without a shutdown; their data remain
     restart   start servers again with the same data, port and password
-    env       print NAME=URL for the integration tests (without names: of all running servers)
+    env       print VARIABLE=URL for the integration tests (by default: of all running servers)
 
 For example: ``python docker/local/servers.py start mariadb postgres neo4j``; see docker/README.md.
 Only Python's standard library is needed.
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _change(command: str, servers: Sequence[Server]) -> None:
-    """Run a command for several servers in parallel. Raise the first error after all ended."""
+    """Run a command for several servers in parallel. When all have ended, raise the first error."""
     if command == "start":
         prepare([server.name for server in servers])
     with ThreadPoolExecutor(len(servers)) as pool:
@@ -66,7 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("servers.py", description=__doc__, formatter_class=raw)
     parser.add_argument("command", choices=_COMMANDS, metavar="COMMAND", help="one of the commands")
     parser.add_argument("names", nargs="*", metavar="|".join(ENGINES), help="default: all")
-    state, timeout = "folder for the servers' data and passwords", "seconds to start, and to stop"
+    state = "folder for the servers' data and passwords"
+    timeout = "maximum number of seconds to start or stop a server"
     parser.add_argument("--state", type=Path, default=default_state(), metavar="DIR", help=state)
     parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help=timeout)
     return parser

@@ -66,7 +66,7 @@ class Books:
         self._write_items()
 
     def record(self, report: Report, state: State) -> None:
-        """Write the rows of a finished period. `state` is the state at its end."""
+        """Write the rows of a finished period. `state` is the state after the period."""
         period, self._sold = state.period, report.sold
         moved = np.stack([report.opening, report.arrived, report.expired, report.closing], axis=-1)
         counts = moved.astype(int).reshape(-1, 4).tolist()
@@ -95,10 +95,7 @@ class Books:
             self.refresh(state)
 
     def refresh(self, state: State) -> None:
-        """Write the tables that the answer to a proposal can change.
-
-        These are the offers, the sites and the promotions.
-        """
+        """Write the tables that answers to proposals can change: offers, sites and promotions."""
         company, now = self.company, state.period
         offers: list[Row] = []
         for item, supplier in np.argwhere(~np.isnan(company.cost)).tolist():
@@ -168,7 +165,7 @@ class Books:
         )
 
     def _write_orders(self, report: Report, period: int) -> None:
-        """Write the orders of a period, and remember their rows until they arrive."""
+        """Write the orders of a period, and remember the rows until the orders arrive."""
         plan, company, rows = report.plan, self.company, self.tables["orders"]
         for item, site in np.argwhere(plan.quantity).tolist():
             supplier, number = int(plan.supplier[item, site]), len(rows)

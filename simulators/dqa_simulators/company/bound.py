@@ -5,7 +5,7 @@ sold unit costs as much as the cheapest order that brings it to the site in time
 relaxations, items are independent, and a dynamic program over the price levels and the competitor's
 price computes the best profit of each item. The competitor's price is continuous. The program
 therefore divides the price range into intervals. For each interval, it uses the end that gives the
-larger profit. No relaxation can lower the profit, so no plan exceeds the bound.
+larger profit. No relaxation can lower the best profit, so no plan exceeds the bound.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Scenarios:
 
 
 def bound_profit(company: Company, state: State) -> float:
-    """Return an upper bound on the profit of all decided periods plus the final value."""
+    """Return an upper bound on the profit of all decided periods, including the final value."""
     kinds = [proposal.kind for proposal in company.proposals]
     slots = kinds.count("promotion")
     closings = range(-1, company.base.shape[1] if "closing" in kinds else 0)
@@ -108,7 +108,7 @@ def _overhead(company: Company, closed: int) -> float:
 
 
 def _period_of(company: Company, kind: str) -> int:
-    """Return the period of the first proposal of a kind; `settings.total` without a proposal."""
+    """Return the period of the first proposal of a kind; `settings.total` if there is none."""
     periods = (proposal.period for proposal in company.proposals if proposal.kind == kind)
     return next(periods, company.settings.total)
 
@@ -117,8 +117,8 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
     """Return the bound of an item in each scenario, without fixed costs.
 
     Units in stock get a shadow price, which is the cost of selling them. Every shadow price gives a
-    bound (Lagrangian relaxation). The shadow prices are those with the lowest bound in the scenario
-    without proposals.
+    bound (Lagrangian relaxation). The function uses the shadow prices that give the lowest bound in
+    the scenario without proposals.
     """
     sites = company.base.shape[1]
     highest = company.reference[item] * LEVELS[-1] + company.penalty[item]
@@ -142,7 +142,7 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
 
 @dataclass(frozen=True)
 class _Period:
-    """The data of a period that does not depend on earlier decisions.
+    """The data of a period that do not depend on earlier decisions.
 
     Attributes
     ----------

@@ -57,11 +57,11 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
     noise
         The standard deviation of the logarithm of demand.
     events
-        The number of changes during the episode, such as a supplier that raises its prices.
+        The number of events during the episode, such as a supplier that raises its prices.
     unannounced
-        The number of these changes that no memo announces.
+        The number of these events that no memo announces.
     delay
-        The number of additional periods of every delivery.
+        The number of periods that are added to every lead time.
     proposals
         Whether the player decides on contracts, promotions and the closing of a site.
     """
@@ -72,12 +72,12 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
     noise: float = Field(
         default=0.17, ge=0.0, le=1.0, description="standard deviation of the logarithm of demand"
     )
-    events: int = Field(default=6, ge=0, le=12, description="number of changes during the episode")
+    events: int = Field(default=6, ge=0, le=12, description="number of events during the episode")
     unannounced: int = Field(
-        default=1, ge=0, le=12, description="number of the changes that no memo announces"
+        default=1, ge=0, le=12, description="number of events that no memo announces"
     )
     delay: int = Field(
-        default=0, ge=0, le=2, description="number of additional periods of every delivery"
+        default=0, ge=0, le=2, description="number of periods that are added to every lead time"
     )
     proposals: bool = Field(
         default=True,
@@ -132,27 +132,45 @@ class Company:
     ----------
     settings
         The settings of the world.
-    reference, volume, shelf, holding, penalty, salvage
-        By item: the reference price, the volume and the shelf life of a unit, the cost of storing a
-        unit for a period, the cost of a lost customer, and the value of a unit after the end.
+    reference
+        By item, the reference price.
+    volume
+        By item, the storage volume of a unit.
+    shelf
+        By item, the shelf life in periods.
+    holding
+        By item, the cost of storing a unit for a period.
+    penalty
+        By item, the cost of a customer who finds no stock.
+    salvage
+        By item, the value of a unit after the end.
     base
         Mean demand by item and site at reference prices.
     elasticity, cross
         By item, the elasticity of demand with respect to our price, and with respect to the
         competitor's price.
-    season, shift, promoted
-        By period and item: the numbers by which the season and the events multiply demand, and
-        whether the item was promoted in the history.
+    season, shift
+        By period and item, the factors by which the season and the events multiply demand.
+    promoted
+        By period and item, whether the item was promoted in the history.
     lift, dip
         The effect of a promotion on demand in its own period, and in the next period.
-    cost, promised, leads, defects
-        By item and supplier: the list price (NaN without an offer), the promised lead time, the
-        probabilities of lead times of 1 to 4 periods, and the mean share of defective units.
+    cost
+        By item and supplier, the list price; NaN without an offer.
+    promised
+        By item and supplier, the promised lead time.
+    leads
+        By item and supplier, the probabilities of lead times of 1 to 4 periods.
+    defects
+        By item and supplier, the mean share of defective units.
     default
         The usual supplier of each item.
-    cost_factor, late, least
-        By period and supplier: the factor of list prices, the delay in periods, and the smallest
-        order without a fee.
+    cost_factor
+        By period and supplier, the factor by which list prices are multiplied.
+    late
+        By period and supplier, the delay in periods.
+    least
+        By period and supplier, the smallest order without a fee.
     start
         By item and site: the units in stock before the history, and the units that arrive in the
         first two periods of the history.
@@ -162,9 +180,12 @@ class Company:
         The storage volume by period and site, and the fixed cost of a period by site.
     moved
         The share of a closed site's customers who go to another site.
-    follow, undercut, floor
-        The competitor's pricing rule by item: how fast its price follows ours, its target as a
-        share of our price, and its lowest price.
+    follow
+        By item, how fast the competitor's price follows ours.
+    undercut
+        By item, the competitor's target price, as a share of our price.
+    floor
+        By item, the competitor's lowest price.
     demand_noise, lead_noise, defect_noise, competitor_noise
         The random values of demand, lead times, defects and the competitor's prices, by period.
     memos, proposals

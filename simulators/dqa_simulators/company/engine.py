@@ -38,8 +38,10 @@ class Plan:
 
     Attributes
     ----------
-    quantity, supplier
-        By item and site: the units to order, and the index of the supplier.
+    quantity
+        By item and site, the units to order.
+    supplier
+        By item and site, the index of the supplier.
     level
         By item, the index of the price level.
     """
@@ -72,8 +74,10 @@ class State:
     promoted
         Whether each item is promoted in this period, the last period and the next period; shape
         (3, items).
-    signed, committed
-        The supplier of the contract (-1 without one), and the units ordered under it.
+    signed
+        The supplier of the contract; -1 without a contract.
+    committed
+        The units ordered under the contract.
     closing
         The site that closes at the end of this period; -1 for none.
     """
@@ -104,11 +108,18 @@ class Report:
     ----------
     plan
         The decision.
-    opening, arrived, sold, lost, expired, closing
-        Units: in stock at the start, delivered, sold, not in stock for a customer, expired, and in
-        stock at the end.
-    unit_cost, lead, good
-        For each order, the price of a unit, the periods until it arrives, and the usable units.
+    opening, closing
+        The units in stock at the start and at the end.
+    arrived, sold, expired
+        The units that were delivered, sold, or expired.
+    lost
+        The units that customers wanted but did not find in stock.
+    unit_cost
+        The price of a unit in each order.
+    lead
+        The number of periods until each order arrives.
+    good
+        The usable units of each order.
     price, competitor
         By item: our price and the competitor's price.
     money

@@ -88,7 +88,7 @@ class DemandModel:
         return np.asarray(np.exp(level) * self._share)
 
     def promotion_gain(self) -> float:
-        """Return the additional margin that a promotion brings. Its cost is not subtracted."""
+        """Return the additional margin of a promotion, without subtracting the promotion's cost."""
         price = float(self._reading.own_prices[-1, self.item])
         cost = min(offer.cost for offer in self._reading.offers[self.item].values())
         lift = float(np.exp(self._weights[3]) + np.exp(self._weights[4]) - 2)
@@ -105,7 +105,7 @@ def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str
     """Return the expected books after a period, and a description of the expected result.
 
     Demand comes from `DemandModel`. Orders arrive after the mean of past lead times. The share of
-    usable units is that of past deliveries. No units expire.
+    usable units is the same as in past deliveries. No units expire.
 
     Parameters
     ----------

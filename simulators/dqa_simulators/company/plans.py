@@ -13,7 +13,7 @@ from dqa_simulators.company.reading import Reading
 FORM: Final = "plan[...]"
 """The form of a plan, see `dqa.core.question.Question.free_form`."""
 _COVERS: Final = (0.5, 1.0, 1.5, 2.0)
-"""For each proposed plan, the number of additional periods whose demand it orders."""
+"""For each proposed plan, the number of additional periods whose demand the plan covers."""
 _ORDER_WORDS: Final = 5
 _PRICE_WORDS: Final = 3
 
@@ -50,7 +50,7 @@ def write_plan(reading: Reading, quantity: Integers, suppliers: list[str], level
 
 
 def propose_plans(reading: Reading) -> tuple[str, ...]:
-    """Return the plans that are candidates. Simple rules make them. The first is `default_plan`."""
+    """Return the candidates: `default_plan`, then plans by other simple rules."""
     mean, _ = reading.recent_demand(8)
     suppliers, levels = reading.usual, reading.levels
     leads = np.array(
@@ -77,7 +77,7 @@ def default_plan(reading: Reading) -> str:
 
 
 def read_plan(reading: Reading, text: str) -> Plan:
-    """Return the plan of a text.
+    """Parse the text of a plan.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _read_order(plan: Plan, reading: Reading, words: list[str], part: str) -> No
     if words[4] not in reading.offers[item]:
         names = ", ".join(sorted(reading.offers[item]))
         raise PlanError(
-            f"'{part}': {words[1]} has no offer of {words[4]}. Its suppliers are {names}."
+            f"'{part}': {words[4]} does not offer {words[1]}. Suppliers of {words[1]}: {names}."
         )
     if plan.quantity[item, site]:
         raise PlanError(f"'{part}': the plan has two orders for this item and site. Remove one.")
@@ -137,7 +137,7 @@ def _index(names: list[str], name: str, part: str) -> int:
 def _number(word: str, least: int, most: int, step: int, part: str) -> int:
     value = int(word) if word.isdecimal() and word.isascii() else -1
     if not least <= value <= most or value % step:
-        raise PlanError(f"'{part}': '{word}' must be {least} to {most} in steps of {step}.")
+        raise PlanError(f"'{part}': '{word}' must be from {least} to {most}, in steps of {step}.")
     return value
 
 

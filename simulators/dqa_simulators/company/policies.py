@@ -26,7 +26,7 @@ _SERVICE: Final = 0.9
 
 
 class Manager(Policy):
-    """Answers each proposal with its first choice, which changes nothing, and plans by a rule."""
+    """Makes plans by a rule. Answers each proposal with the first choice, which changes nothing."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Return the plan of a period, or the answer to a proposal."""
@@ -62,7 +62,7 @@ class Repeat(Manager):
     """Repeats the orders and prices of the last period of the history in every period."""
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the plan that repeats these orders and leaves prices unchanged."""
+        """Return the plan with the orders of that period and unchanged prices."""
         del left
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), list(reading.usual)
         for _, period, item, site, supplier, quantity, *_ in reading.tables["orders"]:
@@ -73,7 +73,7 @@ class Repeat(Manager):
 
 
 class BaseStock(Manager):
-    """Orders up to the demand of the lead time and the next period, with a safety stock."""
+    """Fills the stock up to the demand of the lead time and one period, plus a safety stock."""
 
     def plan(self, reading: Reading, left: int) -> str:
         """Return orders from the usual suppliers at reference prices."""
@@ -90,14 +90,14 @@ class BaseStock(Manager):
 
 
 class Newsvendor(Manager):
-    """Orders up to a target stock, like the base stock policy.
+    """Fills the stock up to a target, like `BaseStock`.
 
-    The service level is that of the newsvendor formula. Demand is estimated from recent periods.
-    Every item is ordered from its best supplier.
+    The newsvendor formula gives the service level. Demand is estimated from recent periods. Every
+    item is ordered from its best supplier.
     """
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return orders that fill the stock up to a quantile of demand: the critical ratio."""
+        """Return orders that fill the stock up to the quantile of demand at the critical ratio."""
         mean, spread = reading.recent_demand()
         mean = (mean + reading.recent_demand(6)[0]) / 2
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), []
@@ -179,7 +179,7 @@ def best_offer(reading: Reading, item: int) -> Offer:
 
 
 def critical_ratio(reading: Reading, item: int, offer: Offer, price: float) -> float:
-    """Return the service level by the newsvendor formula, limited to 0.98."""
+    """Return the service level by the newsvendor formula, at most 0.98."""
     _, _, _, _, shelf, holding, penalty, _ = reading.tables["items"][item]
     short = price - offer.price + penalty
     over = 2 * holding if shelf is None else 0.6 * offer.price
@@ -195,7 +195,7 @@ def order_target(  # noqa: PLR0913, PLR0917
     service: float,
     left: int,
 ) -> Floats:
-    """Return the target stock by site, up to which orders fill the stock.
+    """Return the target stock of an item at each site.
 
     The target stock is at most the demand until the end of the episode. For perishable units, it is
     at most the demand until they expire.
@@ -224,12 +224,14 @@ POLICIES: Final = {
     factory.name: factory
     for factory in (
         RANDOM,
-        _factory("naive", "orders what was sold, at reference prices: score 0", Naive),
-        _factory("repeat", "repeats its last orders and prices", Repeat),
-        _factory("base-stock", "orders up to mean demand with a safety stock", BaseStock),
-        _factory("newsvendor", "base stock with the newsvendor's service level", Newsvendor),
-        _factory("follower", "the newsvendor, priced just below the competitor", PriceFollower),
-        _factory("analyst", "regression on demand; chooses suppliers, prices, orders", Analyst),
+        _factory("naive", "orders what was sold last, at reference prices: score 0", Naive),
+        _factory("repeat", "repeats the last orders and prices of the history", Repeat),
+        _factory(
+            "base-stock", "fills the stock up to the mean demand plus a safety stock", BaseStock
+        ),
+        _factory("newsvendor", "like base-stock, with the newsvendor's service level", Newsvendor),
+        _factory("follower", "like newsvendor, with prices below the competitor's", PriceFollower),
+        _factory("analyst", "chooses suppliers, prices and orders by a regression", Analyst),
     )
 }
 """The programs by name."""

@@ -56,7 +56,7 @@ class CompanyPosition(ObservedPosition):
         return (COMPETITOR if self.plan else self.viewer) if self.left else None
 
     def after(self, action: Candidate) -> CompanyPosition:
-        """Return the expected next position: the competitor's reply, or the next decision.
+        """Return the expected next position, before the competitor's reply or the next decision.
 
         The result of a period is an expectation, see `expect_period`.
         """
@@ -85,7 +85,7 @@ class CompanyPosition(ObservedPosition):
         return replace(self, events=(*self.events, event), actions=actions, **changed)
 
     def describe(self) -> str:
-        """Return the result of the last period, prices, and the player's stock."""
+        """Describe the result of the last period, the prices, and the player's stock."""
         reading = self.reading
         prices = zip(reading.items, reading.own_prices[-1], reading.rival_prices[-1], strict=True)
         listed = ", ".join(f"{item} {own} ({rival})" for item, own, rival in prices)

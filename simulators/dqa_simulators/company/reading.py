@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dqa_simulators.company.drawing import Floats, Integers
 
 _RECENT: Final = 26
-"""Periods of recent demand: half a year."""
+"""The number of periods that count as recent: half a year."""
 _DOUBLED: Final = re.compile(r"periods (\d+) to (\d+) .* of (I\d+) twice")
 
 

@@ -213,10 +213,7 @@ def _begun(seed: int, settings: CompanySettings) -> tuple[Company, State, Books]
 
 @lru_cache(maxsize=4096)
 def _compute_anchors(seed: int, settings: CompanySettings) -> tuple[float, float]:
-    """Return the profits with the scores 0 and 1: the naive policy's profit, and the bound.
-
-    Only finished episodes have a score, so only they need these profits.
-    """
+    """Return the profits with the scores 0 and 1: the naive policy's profit, and the bound."""
     company, state, books = _begun(seed, settings)
     return play_naive(company, state, books), bound_profit(company, state)
 

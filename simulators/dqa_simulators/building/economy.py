@@ -30,7 +30,7 @@ CYCLES = 10
 """The number of cycles of inputs and outputs (PlanRAG, appendix A.4.2: cycle_cnt)."""
 
 NOTHING = -1
-"""The decision to do nothing. Every other decision is the row of a building."""
+"""The decision to do nothing. Every other decision is the row number of a building."""
 
 
 def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArray:
@@ -73,12 +73,12 @@ class Economy:
         The number of goods that each building needs.
     scale : array of shape (b,)
         The factor by which a building's needs and outputs grow if its level is raised: (level + 5)
-        / level. At level 0 it is 1, because the tables do not contain the quantities of one level.
+        / level. At level 0 it is 1, because the tables contain no quantities for one level.
     supply_goods, supply_building, max_supply, output : arrays of shape (s,)
-        The goods and the building of each row of `supply`, as rows of their tables, and the
-        columns max_supply and current_output.
+        For each row of `supply`: the row numbers of its goods and of its building in their
+        tables, and the columns max_supply and current_output.
     demand_goods, demand_building, max_demand : arrays of shape (d,)
-        The goods and the building of each row of `demand`, and the column max_demand.
+        For each row of `demand`: the same row numbers, and the column max_demand.
     """
 
     base_price: FloatArray
@@ -147,7 +147,7 @@ class Economy:
         return np.zeros(len(self.base_price)), np.zeros(len(self.base_price))
 
     def run(self, raised: IntArray, rules: str) -> Run:
-        """Simulate k different decisions (rows of `building`, or -1).
+        """Simulate k different decisions: row numbers of `building`, or `NOTHING`.
 
         Products, quotients and sums are computed in the order of PlanRAG, algorithm 2. Rows are
         summed in table order. A cycle takes O(k * (s + d)).
@@ -199,7 +199,7 @@ class Economy:
 
 
 class _OrderedSum:
-    """Sum the rows of an array of shape (n, k) by group, in row order; shape (count, k)."""
+    """Sums rows by group, in row order: an array of shape (n, k) becomes one of (count, k)."""
 
     def __init__(self, groups: IntArray, count: int, k: int) -> None:
         self._shape = (count, k)

@@ -101,7 +101,7 @@ def build_building(
     Goods are in tiers. Most buildings turn goods of lower tiers into goods of their own tier.
     Buildings of the lowest tier need refined goods, so chains of inputs form cycles. Some
     buildings make a constant output without inputs, some only consume, and some do neither. Needs
-    are scaled to a similar size as the output.
+    are scaled so that they are about as large as the output.
 
     Parameters
     ----------
@@ -277,10 +277,7 @@ def _demand(
 
 
 def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -> _Economy:
-    """Append `count` goods and buildings.
-
-    Of these, building i turns goods i - 1 into goods i.
-    """
+    """Append `count` goods and buildings. New building i turns new goods i - 1 into goods i."""
     if not count:
         return economy
     stock = economy.buildings

@@ -1,8 +1,8 @@
 """Ground truth of the Building scenario: the building whose expansion gives the lowest price.
 
 The rule set ``paper`` follows ``schemas/building/rules.md``. These are the rules of PlanRAG,
-section 3.2, Figure 7 and Algorithm 2. Quantities and prices are in the units of the game. Without
-a decision, the rule set reproduces every released price to the last bit:
+section 3.2, Figure 7 and Algorithm 2. Without a decision, they reproduce every released price to
+the last bit. The rules, with quantities and prices in the units of the game:
 
 1. Raising a building's level by 5 (appendix A.2) multiplies its max_demand and max_supply by
    (level + 5) / level.
@@ -14,12 +14,11 @@ a decision, the rule set reproduces every released price to the last bit:
    table.
 4. Price (Eq. 6) = base_price * (1 + 0.75 * (demand - supply) / max(demand, supply)).
 
-The rule set ``released`` reproduces the published answers. Demand and supply start from the sums of
-max_demand and of current_output in the tables. Before the first cycle, the program adds the same
-sums a second time. So demand is
-counted twice in all cycles, and supply in the first cycle. There is no rule set ``clean`` as in
-Locating. It would be equal to ``paper``,
-because the released program differs from the text only in double counting.
+The rule set ``released`` reproduces the published answers. Demand starts from the sum of max_demand
+in the tables, and supply from the sum of current_output. Then the program adds the sums of
+``paper``. So demand is counted twice in all cycles, and supply in the first cycle. A rule set
+``clean``, as in Locating, would be equal to ``paper``, because the released program differs from
+the text only in double counting.
 
 The rules define cases that the paper does not define:
 
@@ -28,7 +27,8 @@ The rules define cases that the paper does not define:
 - Raising a building of level 0 only changes its level, because its rows lack the needs and the
   output of a level.
 
-An unknown or repeated code or id, and a negative or missing number raise a `SituationError`.
+A `SituationError` is raised if a code or an id is unknown or repeated, or if a number is negative
+or missing.
 
 Order of summation: rows of `supply` and `demand` are summed in table order.
 """
@@ -71,7 +71,7 @@ _economy = PerSituation(Economy.of)
 
 
 class BuildingSimulator:
-    """Compute the outcomes of expanding a building, under ``released`` or ``paper``."""
+    """Compute the outcomes of expanding a building, under one of the rule sets of the module."""
 
     scenario = "building"
     rule_sets: tuple[str, ...] = RULE_SETS
@@ -117,7 +117,7 @@ class BuildingSimulator:
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Return the economy with the building `decision` expanded. None expands no building.
+        """Return the situation after the expansion of the building `decision`; None expands none.
 
         The computed columns have the values of algorithm 2: level in all tables; max_supply and
         current_output of `supply`; max_demand and current_input of `demand`; current_price.
@@ -157,7 +157,7 @@ SIMULATOR = BuildingSimulator()
 
 
 def _goods(situation: Situation, questions: Sequence[Question]) -> IntArray:
-    """Return the index of the row of each question's goods, shape (m,)."""
+    """Return the row number of each question's goods, shape (m,)."""
     names = situation["goods"]["goods_name"].tolist()
     rows = np.empty(len(questions), np.intp)
     for number, question in enumerate(questions):

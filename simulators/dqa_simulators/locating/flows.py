@@ -1,8 +1,8 @@
-"""Compute the flows of a Locating world with one new merchant, for many placements together.
+"""Compute the flows of a Locating world with one new merchant, for many placements at once.
 
 Nodes are visited in topological order. Powers are summed in the order of `node_country`, and
-arrivals at a node in the order of `flow`. So each column equals the result of Algorithm 1 for its
-placement to the last bit.
+arrivals at a node in the order of `flow`. So each column is, to the last bit, the result of
+Algorithm 1 for its placement.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class LocatingSize:
     Attributes
     ----------
     nodes, edges, countries, node_countries
-        The number of rows of `trade_node`, `flow`, `country` and `node_country`.
+        The number of rows of `trade_node`, `flow`, `country` and `node_country`, in this order.
 
     Raises
     ------

@@ -61,7 +61,7 @@ class FlowGraph:
     Attributes
     ----------
     leaving, entering
-        The edges grouped by source and by target, in table order.
+        The edges grouped by source (`leaving`) and by target (`entering`), in table order.
     order : array of shape (n,)
         The nodes in a topological order: every edge leads to a later node.
 
@@ -93,7 +93,7 @@ class FlowGraph:
                 return np.argsort(rank)
         raise SituationError(
             f"Situation '{situation}': the flows form a cycle: {self._circle()}. Value must not "
-            "flow in a cycle; remove one of these rows of table 'flow'."
+            "flow in a cycle; remove one row of table 'flow' that is part of the cycle."
         )
 
     def _circle(self) -> str:
@@ -106,15 +106,15 @@ class FlowGraph:
         except CycleError as error:
             shown = [self._names[node] for node in error.args[1]]
             return " -> ".join(shown if len(shown) < 12 else [*shown[:10], "..."])
-        raise AssertionError("The graph has a cycle, but no cycle was found.")
+        raise AssertionError("The graph has no topological order, but no cycle was found.")
 
     def steered_edges(self, nodes: IntArray, homes: IntArray, *, by_name: bool) -> IntArray:
-        """Return the edge that each merchant supports, from ``nodes[i]`` to ``homes[i]``.
+        """Return the edge that each merchant supports: merchant i is at ``nodes[i]``.
 
-        A direct edge to the home is preferred. Otherwise the merchant supports the first edge from
-        whose end the home can be reached. With `by_name`, the first edge is the edge whose end has
-        the first name, ordered by code points. Without `by_name`, edges are in table order. The
-        result is -1 if the home cannot be reached.
+        If possible, the edge leads directly to the home ``homes[i]``. Otherwise it is the first
+        edge to a node from which the home can be reached. With `by_name`, edges are ordered by the
+        name of this node (by code points), otherwise by table row. The result is -1 if the home
+        cannot be reached.
         """
         chosen = np.full(len(nodes), -1, np.intp)
         distinct, home_of = np.unique(homes, return_inverse=True)

@@ -20,8 +20,8 @@ The other rule sets follow the released program, reconstructed from its publishe
 - ``clean`` differs from ``paper`` in two points. The inland bonus is max(development, 50), and a
   merchant without a direct flow home supports the first flow in table order.
 - ``released`` reproduces the published answers. It differs from ``clean`` in two points.
-  total_power and ingoing start from the values in the tables, so both are counted twice, and
-  profit = (local_value - outgoing + ingoing) * power / total_power.
+  total_power and ingoing start from the values in the tables, so both are counted twice. The profit
+  is (local_value - outgoing + ingoing) * power / total_power.
 
 The rules define cases that the paper does not define:
 
@@ -33,13 +33,13 @@ The rules define cases that the paper does not define:
   home where the country has no row in `node_country`.
 - A merchant supports no flow if its home cannot be reached from its node.
 
-A cycle of flows, an unknown or repeated name, and a negative or missing number raise a
-`SituationError`.
+A `SituationError` is raised if flows form a cycle, if a name is unknown or repeated, or if a number
+is negative or missing.
 
 Order of summation: powers are summed in the order of `node_country`, arrivals at a node in the
 order of `flow` (`dqa_simulators.locating.flows`). A different row order changes outcomes of
-``paper`` only by rounding errors. It can change the answer only if two candidates have outcomes
-that are equal except for rounding errors.
+``paper`` only by rounding errors. It can change the answer only if the outcomes of two
+candidates differ by no more than rounding errors.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _world = PerSituation(World)
 
 
 class LocatingSimulator:
-    """Compute the outcomes of placing a merchant, under ``released``, ``clean`` or ``paper``."""
+    """Compute the outcomes of placing a merchant, under one of the rule sets of the module."""
 
     scenario = "locating"
     rule_sets: tuple[str, ...] = tuple(RULE_SETS)

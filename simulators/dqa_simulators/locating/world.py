@@ -35,8 +35,8 @@ class RuleSet(NamedTuple):
     per_bonus
         The development that gives a merchant one point of inland bonus.
     by_name
-        Whether a merchant without a direct route home takes the first route by name of its dest,
-        instead of the first route in table order.
+        Whether a merchant without a direct route home takes the route whose dest has the first
+        name. Otherwise it takes the first route in table order.
     """
 
     continues: bool
@@ -72,11 +72,11 @@ class World:
     Attributes
     ----------
     nodes, countries
-        Row of each name in its table.
+        Row number of each name in its table.
     graph
         The flow graph.
     row_node, row_country : arrays of shape (r,)
-        The node and the country of each row of `node_country`, as rows of their tables.
+        For each row of `node_country`: the row numbers of its node and its country.
     base : array of shape (r,)
         Trading power without merchants.
     at_home, merchant : arrays of shape (r,)
@@ -166,9 +166,10 @@ class State:
         Trading power of each row of `node_country`, including the merchants in the table.
     supports : array of shape (m,)
         Power of the merchants that steer along each flow.
-    total, away : arrays of shape (n,)
-        Power of all countries at each node, and of the countries that are not at home at the
-        node. The total includes `start_power`.
+    total : array of shape (n,)
+        Power of all countries at each node, plus `start_power`.
+    away : array of shape (n,)
+        Power of the countries that are not at home at each node.
     ratio : array of shape (n,)
         away / total; 0 at a node without power, which has no outgoing value.
     start_power, start_ingoing : arrays of shape (n,)

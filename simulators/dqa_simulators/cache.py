@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class PerSituation(Generic[T]):
-    """Cache of the results of a function `make`. Its argument is a situation.
+    """A cache for the results of the function `make`, whose argument is a situation.
 
     When a situation is deleted, its result is deleted too.
 

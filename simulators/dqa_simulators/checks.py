@@ -55,7 +55,7 @@ def amounts(situation: Situation, table: str, column: str) -> NDArray[Any]:
 
 
 def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
-    """Return the row of each key. Raise `SituationError` if two rows have the same key."""
+    """Return the row number of each key. Raise `SituationError` if two rows have the same key."""
     values = situation[table][column].tolist()
     rows = dict(zip(values, range(len(values)), strict=True))
     if len(rows) < len(values):
@@ -70,7 +70,7 @@ def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
 def positions(
     situation: Situation, table: str, column: str, rows: Mapping[Any, int], keyed: str
 ) -> IntArray:
-    """Return the row in table `keyed` of each value of a column; shape (n,).
+    """Return, for each value of a column, its row number in the table `keyed`; shape (n,).
 
     Raises
     ------
@@ -101,7 +101,7 @@ def unique_pairs(
 ) -> None:
     """Raise `SituationError` if two rows have the same pair of positions.
 
-    Every position in `second` is less than `width`.
+    Every position in `second` must be less than `width`.
     """
     keys = first * np.intp(max(width, 1)) + second
     ordered = np.sort(keys)

@@ -104,9 +104,9 @@ def heavy_tailed(
 
 
 def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """List the members of groups with these sizes: return two arrays of shape (counts.sum(),).
+    """List the members of groups whose sizes are `counts`; return arrays of shape (counts.sum(),).
 
-    The first array has each member's group, and the second its position in the group.
+    The first array contains each member's group; the second its position in the group.
 
     ``ragged([2, 1])`` is ``([0, 0, 1], [0, 1, 0])``.
     """

@@ -94,7 +94,7 @@ class GameEpisode(Episode):
         return {}
 
     def _context(self) -> tuple[str, ...]:
-        """Return the statements whose rows a prompt shows to deciders that do not query.
+        """Return the statements whose rows prompts show to deciders that do not query the database.
 
         If the tuple is empty, the prompt shows the events of the game.
         """
@@ -219,7 +219,7 @@ class SoloEpisode(GameEpisode):
     @property
     @abstractmethod
     def _is_over(self) -> bool:
-        """Whether the episode ends before the player has used all actions."""
+        """Whether the episode has ended before its maximum number of actions."""
 
     @property
     def _left(self) -> int:

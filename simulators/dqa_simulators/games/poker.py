@@ -164,7 +164,7 @@ class PokerPosition(Position):
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """The payoffs for a lost and a won game, if the boldest legal action is called."""
+        """The payoffs of a lost and a won game, if the next player's boldest action is called."""
         betting = self.betting
         most = float(max((betting.after(self.betting.actions[-1]) if self.mover else betting).bets))
         return -most, most
@@ -362,8 +362,8 @@ class PokerWorld(GameWorld[BaseModel, PokerEpisode]):
     """A world of poker for two. All players may read its settings.
 
     In a mirrored game, the players swap seats and cards. Over both games, luck therefore favours
-    neither player. If a deterministic player plays both games against itself, its total payoff is
-    exactly 0.
+    neither player. If both players use the same deterministic policy, the payoffs of 'player' in
+    the two games sum to exactly 0.
 
     Parameters
     ----------

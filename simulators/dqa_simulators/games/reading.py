@@ -21,12 +21,12 @@ _HIDDEN: Final = "SELECT name, value FROM hidden WHERE game = {game} AND player 
 
 
 class Seated(BaseModel):
-    """The settings of a game that a position needs.
+    """The game settings that a position needs.
 
     Attributes
     ----------
     seats
-        The player at each seat. The default is that of a game that is not mirrored.
+        The player at each seat. The default is the order in a game that is not mirrored.
     """
 
     seats: tuple[str, str] = PLAYERS
@@ -90,7 +90,7 @@ def replay(
     Raises
     ------
     DataError
-        An event breaks the rules. The detail of an event may be empty.
+        An event breaks the rules. An empty detail is not an error.
     """
     for event in record.events:
         where = f"event {event.number} ({event.actor}: {event.action})"

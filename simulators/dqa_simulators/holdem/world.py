@@ -37,7 +37,9 @@ class HoldemSettings(BaseModel, extra="forbid", frozen=True):
 
     strong: Literal["uniform"] | dict[str, float] = Field(
         default_factory=lambda: dict(DEFAULT_SHARES),
-        description="'uniform', or the weight of each category in the draw of the good hand",
+        description=(
+            "'uniform' for an ordinary deal, or the weight of each category of one player's hand"
+        ),
     )
 
     @field_validator("strong")

@@ -16,7 +16,7 @@ from dqa_simulators.household.serving import serve
 from dqa_simulators.household.tables import load_tables
 
 _SECONDS: Final = 180.0
-"""The timeout of one reply. Translating the largest room takes much less time."""
+"""The maximum time of a reply. Even translating the largest room takes much less time."""
 _NOT_SCORED: Final = "The game has no result, and is played again when the run resumes."
 _WORDS: Final = (
     ("move {o} to {r}", "put {o} in/on {r}"),
@@ -142,7 +142,7 @@ def engine() -> Engine:
 
 
 class RunningGame:
-    """A running game.
+    """A game that runs in TextWorld.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class HouseholdGame(NamedTuple):
 
 
 def find_generated(task: TaskName, seed: int) -> HouseholdGame:
-    """Return the game of a seed. Read its walkthrough from the user's cache, or plan and store it.
+    """Return the game of a seed. Its walkthrough is read from the cache, or planned and stored.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _game(drawn: DrawnGame, commands: tuple[str, ...]) -> HouseholdGame:
 
 
 def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...]:
-    """Return the sorted folders of all games below a folder that can be played as text.
+    """Return the folders, sorted, of all games below `folder` that can be played as text.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def read_game(folder: Path) -> HouseholdGame:
 
 
 def _is_of(folder: Path, task: TaskName | None) -> bool:
-    """Return whether a game has a known solution and the wanted type. None means any known type.
+    """Return whether a game has a known solution and the type `task` (None: any known type).
 
     alfworld also skips games without a known solution.
     """

@@ -181,8 +181,8 @@ class _Drawing:
         """Draw the receptacle that contains a thing.
 
         Half of the time the type of the receptacle is drawn first; otherwise the receptacle is
-        drawn from all that fit. If the type was always drawn first, one counter would get as many
-        things as all cabinets together. If the type was never drawn first, most things would be in
+        drawn from all that fit. If the type were always drawn first, one counter would get as many
+        things as all cabinets together. If the type were never drawn first, most things would be in
         cabinets.
         """
         fitting = [

@@ -106,7 +106,7 @@ class Knowledge:
     places
         All receptacles, in the order of the first observation.
     things
-        The last seen content of each receptacle that the player has looked into.
+        The last observed content of each receptacle that the player has looked into.
     closed
         Receptacles that are closed, as far as the player knows.
     here
@@ -193,7 +193,8 @@ class ExpertPolicy(InformedPolicy):
     ) -> Candidate:
         """Return the next command of the walkthrough.
 
-        If the player has left or finished the walkthrough, return the fallback of the position.
+        If the player has deviated from the walkthrough or finished it, return the fallback of the
+        position.
         """
         del random
         walkthrough = cast("tuple[str, ...]", state)

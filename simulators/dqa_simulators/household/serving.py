@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 _WORD: Final = re.compile(r"\w+")
 _TRANSLATIONS: Final = 16
-"""The number of cached game translations (a few MB each). Translating takes most of a start."""
+"""The number of cached game translations (a few MB each), which take most of a start's time."""
 
 
 _Seen: TypeAlias = tuple[str, tuple[str, ...], bool]

@@ -224,4 +224,4 @@ def _room(
 
 
 _COUNTS: Final = {"StoveBurner": 4}
-"""The number of receptacles for types without positions in the layouts; 1 by default."""
+"""The number of receptacles of a type without positions in the layouts; 1 by default."""

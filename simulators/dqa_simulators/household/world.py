@@ -57,7 +57,8 @@ class HouseholdSettings(BaseModel, extra="forbid", frozen=True):
         default="all", description="the type of all tasks; 'all' cycles through the six types"
     )
     games: str | None = Field(
-        default=None, description="a folder of ALFWorld's own games; by default, generate games"
+        default=None,
+        description="a folder of ALFWorld's own games; by default, games are generated",
     )
     steps: int = Field(
         default=50, ge=1, le=10_000, description="the maximum number of commands of an episode"

@@ -227,7 +227,7 @@ class NegotiationPosition(Position):
     def _next_part(self) -> str:
         """Describe the next action.
 
-        Methods that look ahead show this instead of a question's text.
+        Methods that look ahead use this description instead of a question's text.
         """
         if self.mover is None:
             return ""

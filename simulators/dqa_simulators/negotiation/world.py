@@ -55,7 +55,7 @@ class NegotiationSettings(BaseModel, extra="forbid", frozen=True):
         default=None,
         ge=1,
         le=_LONGEST,
-        description="the number of turns; drawn from 4 to 10 if not set",
+        description="the number of turns; by default, a random number from 4 to 10",
     )
     utterances: bool = Field(default=True, description="whether an utterance follows each proposal")
 

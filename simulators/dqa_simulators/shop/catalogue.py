@@ -125,7 +125,7 @@ class Index:
             ) from error
 
     def search(self, text: str) -> tuple[str, ...]:
-        """Return the ids of at most 50 products with a word of the text, best first.
+        """Return the ids of at most 50 products that contain a word of the text, best first.
 
         Products with equal scores are in the order of their ids.
         """

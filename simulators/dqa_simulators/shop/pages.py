@@ -50,7 +50,7 @@ class View:
     asin
         The id of the current product.
     chosen
-        Option names with the chosen values, in the order of the last clicks.
+        Pairs of an option's name and its chosen value, in the order of the last clicks.
     """
 
     page: PageName = "search"
@@ -208,9 +208,9 @@ def _look(view: View, label: str, product: Product) -> View:
 
 
 def _choose(view: View, value: str, product: Product) -> tuple[tuple[str, str], ...]:
-    """Choose a value.
+    """Return the chosen values after a click on a value.
 
-    If several options offer this value, choose it for an option that does not have it yet.
+    If several options offer this value, the click chooses it for an option without it.
     """
     names = [name for name, values in product.choices.items() if value in values]
     free = [name for name in names if (name, value) not in view.chosen]

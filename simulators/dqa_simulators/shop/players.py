@@ -66,7 +66,7 @@ class Wish:
     def affords(self, price: float | None) -> bool:
         """Return whether a price is within the bound.
 
-        If the price or the bound is unknown, it is.
+        If the price or the bound is unknown, the result is True.
         """
         return price is None or self.bound is None or price <= self.bound
 
@@ -89,7 +89,7 @@ def read_wish(instruction: str) -> Wish:
 
 
 class Shopper(Policy):
-    """Searches, compares the most likely products, and buys the best with the wanted options.
+    """Searches, compares the most likely products, and buys the best one with the wanted options.
 
     It uses only the instruction and the pages.
     """

@@ -112,8 +112,8 @@ def spell_option(value: str) -> str:
 def bound_price(price: float, first: float, second: float) -> float:
     """Return a price bound for a goal: a multiple of ten dollars above the product's price.
 
-    The bound is the higher of two multiples, drawn from the next four that are at most 990
-    dollars. If fewer than two are at most 990 dollars, the bound is `NO_BOUND`.
+    Two of the next four multiples are drawn, and the higher one is the bound. Multiples above 990
+    dollars are left out. If fewer than two multiples remain, the bound is `NO_BOUND`.
 
     Parameters
     ----------

@@ -38,9 +38,9 @@ class Reward:
     Attributes
     ----------
     attribute_hits, attributes
-        The number of wanted attributes that the product has, and the number of wanted attributes.
+        The number of wanted attributes that the product has, and of all wanted attributes.
     option_hits, options
-        The number of wanted options that were chosen, and the number of wanted options.
+        The number of wanted options that were chosen, and of all wanted options.
     is_within_bound
         Whether the product's price is within the bound.
     same_query, same_category
@@ -77,7 +77,7 @@ class Reward:
 
     @property
     def total(self) -> int:
-        """The maximum of `hits`."""
+        """The largest possible value of `hits`."""
         return self.attributes + self.options + 1
 
     @property

@@ -37,10 +37,11 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=16_384)
 def normalise_colour(value: str) -> str:
-    """Return the colour in the value of an option, or the value without a colour, in lower case.
+    """Return the colour that an option's value contains, or the value if it contains none.
 
-    So ``a02-red`` and ``red`` give the same result. A colour must be a whole word: ``standard`` is
-    not tan. If the value contains several colours, the result is the alphabetically first one.
+    The result is in lower case. So ``a02-red`` and ``red`` give the same result. A colour must be a
+    whole word: ``standard`` is not tan. If the value contains several colours, the result is the
+    alphabetically first one.
     """
     lowered = value.strip().lower()
     return min(_COLOUR.findall(lowered), default=lowered)

@@ -1,4 +1,4 @@
-"""Generate Stocks worlds: 24 past months with the same price distribution as the next month."""
+"""Generate Stocks worlds: price changes have the same distribution in past and future months."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def build_stocks(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, S
     """Draw a world, and its prices up to the day before the purchase.
 
     In every month the value of each factor is drawn independently with its true probability. The
-    effects of the values multiply a stock's price. The past months are therefore a sample of the
-    next month: the mean of the monthly changes estimates the expected change.
+    effects of the values multiply a stock's price. Past and future changes therefore have the
+    same distribution: the mean of past monthly changes estimates the expected change.
 
     Parameters
     ----------

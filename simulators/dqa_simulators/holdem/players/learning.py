@@ -65,7 +65,7 @@ class DealtHand(NamedTuple):
     strengths
         The hand strength for each seat and round.
     won
-        1 if the first seat has the better cards at the end, -1 if the second seat, 0 for a tie.
+        1 if the first seat has the better cards at the end, -1 if the second seat has, 0 for a tie.
     """
 
     strengths: tuple[tuple[float, ...], tuple[float, ...]]
@@ -85,8 +85,7 @@ class LearningGame:
     Attributes
     ----------
     bounds
-        For each round, the strengths at which one of the `BUCKETS` (classes of strength) ends and
-        the next begins.
+        For each round, the strengths that separate the `BUCKETS` strength classes.
     """
 
     def __init__(self, deals: int, random: np.random.Generator) -> None:
@@ -219,7 +218,7 @@ def _draw_deals(count: int, random: np.random.Generator) -> list[DealtHand]:
 
 
 def _algorithm(name: str) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
-    """Return a module of OpenSpiel."""
+    """Return the OpenSpiel module of an algorithm."""
     return load_package(f"open_spiel.python.{name}", "Training this player", "players")
 
 

@@ -66,8 +66,8 @@ class RulePolicy(Policy):
 
     Before the flop, it raises with a strength of at least 0.6 (for example a pair of sixes, or an
     ace and a seven) if the round has fewer than two raises. It calls with a strength of at least
-    0.45. After the flop, it ignores the category of its hand unless this category is better than
-    that of the public cards. With three of a kind or better, it always raises. With one or two
+    0.45. After the flop, the category of its hand counts only if it is better than the category of
+    the public cards. With three of a kind or better, the policy always raises. With one or two
     pairs, it raises if the round has no raises yet, and otherwise calls. It also calls with a
     strength of at least 0.5. In all remaining cases it checks, or folds if it cannot check.
     """

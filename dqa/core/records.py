@@ -93,9 +93,13 @@ def problem_of_field(
     """Describe the problem of one field. `name` is the name that the message gives to the field."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
-        near = get_close_matches(str(found["loc"][-1]), _names_in(record), n=1)
-        is_other = near and near[0] != name  # The name may be valid in another nested record.
-        return f"there is no field '{name}'{f' (did you mean {near[0]!r}?)' if is_other else ''}"
+        fields = _fields_in(record)
+        near = get_close_matches(str(found["loc"][-1]), fields, n=1)
+        if not near:
+            return f"there is no field '{name}'"
+        if near[0] == name:
+            return f"the field '{name}' belongs to {fields[name]}, not here"
+        return f"there is no field '{name}' (did you mean {near[0]!r}?)"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))
     else:
@@ -106,12 +110,17 @@ def problem_of_field(
     return message
 
 
-def _names_in(annotation: object) -> set[str]:
-    """Return the names of all fields of a record and of its nested records."""
+def _fields_in(annotation: object) -> dict[str, str]:
+    """Return the fields of a record and of its nested records, each with its record's name."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-        return {name for part in get_args(annotation) for name in _names_in(part)}
-    fields = annotation.model_fields
-    return set(fields).union(*(_names_in(field.annotation) for field in fields.values()))
+        nested, own = get_args(annotation), {}
+    else:
+        fields = annotation.model_fields
+        nested = tuple(field.annotation for field in fields.values())
+        own = dict.fromkeys(fields, annotation.__name__)
+    for part in nested:
+        own = _fields_in(part) | own
+    return own
 
 
 _MESSAGES = {

@@ -211,7 +211,7 @@ class Bidder(TaskDecider):
         return asking.ask("rewards", Payoffs, context=unknown, **values)
 
     def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
-        """Ask for the payoff of a terminal state if it depends on hidden values or new cards."""
+        """Ask for a terminal payoff that depends on hidden values or new cards."""
         values = {
             **shown(task, asking, position, hidden, root=False),
             "range": [rounded(end) for end in position.payoff_range],

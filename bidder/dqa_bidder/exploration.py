@@ -1,4 +1,4 @@
-"""Exploration with opponent modelling (Algorithm 1): find the states that may follow.
+"""Exploration with opponent modelling (Algorithm 1): find the states that can follow a position.
 
 The horizon counts turns. A turn of the decision maker and the expected replies of the other players
 are one step of the horizon (equation 2). Consecutive actions of one player in one stage, such as a
@@ -7,8 +7,8 @@ explored: the best action of the decision maker, or the most likely action of an
 trajectory ends at the horizon, at a terminal state, or at a chance event. States that the decision
 maker cannot distinguish are one node, and the model is asked about a node only once.
 
-The payoff of a terminal state may depend on hidden values or new cards. The model then estimates it
-if the mean over several replies of another player needs this payoff.
+The payoff of a terminal state may depend on hidden values or new cards. If the mean over several
+replies of another player needs such a payoff, the model estimates it.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Node:
         Whether the player who acts here also took the last action, in the same turn. False for the
         root.
     asked
-        Whether the state needs no request: the model was asked about it, or the rules give all that
-        is needed.
+        Whether the state is complete: the model was asked about it, or the rules determine
+        everything.
     unusable
         Whether no reply about the state was usable.
     """

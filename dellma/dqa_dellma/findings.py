@@ -12,7 +12,7 @@ from dqa.deciders.replies import Finding
 from dqa_dellma.settings import Attitude, Elicitation, Scale
 
 Number: TypeAlias = Annotated[int, Field(ge=0)]
-"""A count, or the number of a state, value, action or item, from 0."""
+"""A count. Or the number of a state, value, action or item; these numbers start at 0."""
 
 
 class ContextRead(Finding):

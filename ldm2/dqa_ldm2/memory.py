@@ -67,7 +67,7 @@ _CACHED: Final = 1_000
 """The maximum number of indices and lists of types in RAM."""
 
 Scope: TypeAlias = tuple[int | None, str | None, str | None]
-"""A batch, a goal type and an observation type; None means all of them."""
+"""A batch, a goal type and an observation type. None means all batches, or all types."""
 
 
 class Memory:

@@ -29,7 +29,8 @@ class RefinedGoal:
     batch
         The batch memory that was used and refined.
     ground_reward, best_reward
-        The rewards of the ground process and of the best process; None if the process did not end.
+        The reward of the ground process, which takes the most confident action in every state; and
+        the reward of the best process. None if the process did not end.
     key_step
         The first added step of the best process; None if the best process is not better than the
         ground process.

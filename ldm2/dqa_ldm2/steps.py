@@ -306,7 +306,7 @@ def reflect(asking: Asking, trials: Sequence[Trajectory], rules: str, most: int 
 
 
 def warn(asking: Asking, text: str, considered: int = 0, total: int = 0) -> None:
-    """Record a warning about the memory, once."""
+    """Record a warning about the memory, if its text is new."""
     record = asking.recorder
     record.warn_once(
         WarningEvent(

@@ -88,7 +88,7 @@ FIELDS: Final = tuple(column for column in TUPLES.c if column.name != "digest")
 
 
 def create_memory(connection: Connection, location: StoreLocation) -> None:
-    """Create the tables in an empty database. Raise `UsageError` if it has other tables."""
+    """Create the tables if there is no memory. Raise `UsageError` if there are other tables."""
     if inspect(connection).has_table(MEMORY.name):
         return
     with lock_schema(connection, _LOCK, MEMORY_TABLE):

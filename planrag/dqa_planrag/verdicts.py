@@ -30,7 +30,7 @@ _KEEPING = re.compile(
 )
 """Words that keep the plan if the verdict has no list of steps."""
 _WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
-"""The first word of a verdict: yes replaces the plan, no keeps it."""
+"""The first word of a verdict: "yes" replaces the plan, and "no" keeps it."""
 _PLAN = re.compile(r"[\W_]*plan[*_ ]*:", re.IGNORECASE)
 """The label of the plan that a reply repeats after "no"."""
 _LABELLED = re.compile(r"plan[*_ ]*:[\W_]*\Z", re.IGNORECASE)

@@ -60,7 +60,7 @@ def make_agriculture_questions(folder: Path) -> tuple[tuple[LabelledQuestion, ..
     ParseError
         A file is missing or cannot be read.
     DataError
-        The report or the statistics of a year lack a fruit, or the units of its yield and price
+        A fruit is missing in the report or in the statistics, or the units of its yield and price
         cannot be converted.
     """
     report, known = read_report(folder), read_statistics(folder, KNOWN_YEAR)

@@ -165,7 +165,7 @@ def read_stocks(folder: Path) -> Stocks:
 
 
 def gains(stocks: Stocks, bought: date, sold: date) -> dict[str, float]:
-    """Return the gain of a dollar from the opening of one day to the close of another, by symbol.
+    """Return, by symbol, the gain per dollar from the opening of `bought` to the close of `sold`.
 
     A symbol without a price on one of the days is left out.
     """

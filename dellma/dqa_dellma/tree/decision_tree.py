@@ -215,7 +215,7 @@ class DecisionTree(Record):
         return not is_chosen, math.inf if value is None else -value
 
     def _samples(self) -> Iterator[tuple[int, TriedState]]:
-        """Yield the number of the action and the sampled state of each item."""
+        """Yield, for each item, the number of its action, and its sampled state."""
         if self.pairs is None:
             return
         factors = self.factors.factors if self.factors else {}

@@ -300,7 +300,7 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
 
 
 def _state_weights(state_of: Ints, action_of: Ints, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield random weights of the pairs' states, in blocks of draws with n columns.
+    """Yield random weights for the states of the n pairs, in blocks of shape (draws, n).
 
     This is a Bayesian bootstrap: actions that share a state share its weight. For S states of an
     action, gamma weights with shape ``(S - 4) / S`` give the mean the variance of Student's t with

@@ -244,7 +244,7 @@ class RowView:
         return False
 
     def holds(self, computed: Value, value: CriticalValue) -> bool:
-        """Return whether a number contains a critical value.
+        """Return whether a number is computed from a critical value.
 
         The number must be computed from the column of the critical value, from the sum or mean that
         defines the critical value, or from all columns that determine it.

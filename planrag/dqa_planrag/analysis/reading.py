@@ -121,7 +121,7 @@ class Reading(ABC):
         self._conditions: dict[int, set[str]] = {}
 
     def instance(self, table: str | None) -> int:
-        """Record a mention of a table, and return its number."""
+        """Record a mention of a table as an instance, and return the number of the instance."""
         self.tables.append(table)
         return len(self.tables) - 1
 

@@ -127,8 +127,8 @@ def _parts(
 ) -> set[int]:
     """Return the indices of the steps in `parts` that are a part of a step in `wholes`.
 
-    A step with a single part does not count. Only the steps of `wholes` whose index is in `allowed`
-    can have parts.
+    If a step would have only one part, this part does not count. Only the steps of `wholes` whose
+    index is in `allowed` can have parts.
     """
     found = set[int]()
     for j in allowed:

@@ -116,9 +116,9 @@ _OF_READING = {"statements": "statement", "rows": "row"}
 class Meter:
     """Measures how much of a decision's budget is used. A meter is not safe for several threads.
 
-    When a limit is almost reached, the model gets one last request, for its decision. That request
-    is assumed to use as much of the budget as the largest step so far. A decider therefore
-    continues only while the budget has room for two steps of that size.
+    When a limit is almost reached, the model gets one last request, which asks for its decision.
+    That request is assumed to use as much of the budget as the largest step so far. A decider
+    therefore continues only while the budget has room for two steps of that size.
     """
 
     def __init__(self, budget: DecisionBudget) -> None:

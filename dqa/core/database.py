@@ -35,8 +35,8 @@ class Limits:
         The maximum number of rows that one statement returns. `Rows.cut` says whether a result was
         cut.
     bytes
-        The maximum size in bytes of the result's text (UTF-8). A longer result is cut after a whole
-        row.
+        The maximum size in bytes of the result's text (UTF-8). A longer result is cut after a
+        complete row.
     seconds
         The maximum time in seconds. A statement that takes longer is stopped and raises
         `StatementTimeoutError`.
@@ -139,7 +139,7 @@ class Rows:
 
 
 def decode_rows(values: Sequence[Any]) -> Rows:
-    """Rebuild a result that `dataclasses.astuple` converted and that was sent as JSON.
+    """Rebuild a result from the JSON form of its `dataclasses.astuple`.
 
     Raises
     ------
@@ -168,7 +168,7 @@ class Database(Protocol):
     def query(self, statement: str, limits: Limits = ...) -> Rows:
         """Run one read-only statement.
 
-        Without `limits`, the limits that were set when the database was opened apply.
+        The default `limits` are the limits with which the database was opened.
 
         Raises
         ------

@@ -148,7 +148,7 @@ class Decision:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The texts of the decision's warnings, each once."""
+        """The texts of the decision's warnings, without repetition."""
         texts = (event.text for event in self.trace if isinstance(event, WarningEvent))
         return tuple(dict.fromkeys(texts))
 

@@ -52,7 +52,7 @@ _NAMES_SHOWN = 20
 
 
 class DqaError(Exception):
-    """Root of every error that this project raises on purpose."""
+    """The base class of all errors that this project raises on purpose."""
 
     exit_code = 1
 

@@ -286,8 +286,8 @@ def add_line(opened: FileIO, line: str) -> None:
     Raises
     ------
     OSError
-        The line cannot be written, e.g. on a full disk. A partly written line is removed, unless
-        another process has written to the file in the meantime.
+        The line cannot be written, e.g. on a full disk. A partly written line is removed if no
+        other process has written to the file in the meantime.
     """
     rest = memoryview(f"{line}\n".encode())
     began, whole = os.fstat(opened.fileno()).st_size, len(rest)

@@ -39,8 +39,7 @@ from dqa.core.text import estimate_tokens, visible
 _NOTE = 110
 """The tokens reserved for the sentence about omitted parts, in addition to their names."""
 _NAMES, _WHOLE = 0.1, 0.4
-"""The share of all tokens for names, and the share of the remaining tokens for full
-descriptions."""
+"""The share of the tokens that names get, and the share of the rest that full descriptions get."""
 _FIELD_WEIGHTS = (1.0, 1.0, 0.4)
 """The weights of a column's name, of its comment, and of its table's name and comment."""
 
@@ -258,10 +257,9 @@ _SHORTEST_STEM, _SHORTEST_SHORT = 5, 3
 _WEIGHTS = (1.0, 1.0, 0.2, 0.1)
 """The weights of the name and comment of a part, and of the names and comments of columns."""
 _DOWN, _UP = 4.0, 0.8
-"""The weights with which a part adds the scores of the parts that it refers to, and of the parts
-that refer to it."""
+"""The weight of the scores of parts that a part refers to, and of parts that refer to it."""
 _HUB = 50
-"""If more parts than this number refer to the same part, they are not related by it."""
+"""If more parts than this number refer to the same part, they do not count as related."""
 
 
 class Index:

@@ -1,9 +1,9 @@
 """Record replies before a pause and replay them when the work resumes.
 
 A LangGraph graph that waits for a person starts again from the beginning when it resumes, possibly
-in another process. Deciders are deterministic except for the replies of models, databases and
-people. A journal records these replies and returns them for the same requests, so nothing is
-requested twice.
+in another process. Deciders are deterministic, so only the replies of models, databases and
+people could differ the second time. A journal records these replies and returns them for the same
+requests, so nothing is requested twice.
 """
 
 from __future__ import annotations

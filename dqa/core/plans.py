@@ -96,11 +96,11 @@ def read_plan(plan: str) -> PlanText:
     """Return the steps of a plan, and the lines that belong to no step.
 
     Numbers (``1.``, ``2)``, ``(3)``, ``Step 4:``, ``1.2``), letters and bullets begin a step. In a
-    numbered plan, bullets, letters, dotted numbers and further indented numbers begin sub-steps.
-    Other lines continue the current step; after a blank line they belong to no step. Consecutive
-    numbers within a line begin steps too: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``. In a
-    plan without marks, each line is a step. In a single line without marks, each sentence and each
-    clause after ``, then`` is a step.
+    numbered plan, bullets, letters, dotted numbers and numbers with more indentation begin
+    sub-steps. Other lines continue the current step until a blank line. Lines after the blank line
+    belong to no step. Consecutive numbers within a line begin steps too: ``1) ... 2) ...``,
+    ``[Step 1: ..., Step 2: ...]``. In a plan without marks, each line is a step. In a single line without
+    marks, each sentence and each clause after ``, then`` is a step.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
 
 
 def _split_lines(lines: list[str]) -> list[str]:
-    """Return the lines of a plan. Each of the consecutive numbers in a paragraph begins a line."""
+    """Return the lines of a plan. Each consecutive number in a paragraph begins a new line."""
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
     for place, text in enumerate(paragraphs):
         if marks := _inline_marks(text):

@@ -114,7 +114,7 @@ class Recorder:
         self._watcher.happened(event, self.usage)
 
     def warn_once(self, warning: WarningEvent) -> None:
-        """Add a warning unless a warning with the same text exists."""
+        """Add a warning if no warning with the same text exists."""
         if all(getattr(event, "text", None) != warning.text for event in self.events):
             self.note(warning)
 

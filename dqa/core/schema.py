@@ -58,7 +58,7 @@ class TableInfo:
 TableRow: TypeAlias = tuple[
     str, list[tuple[str, str, str]], tuple[str, ...], tuple[tuple[str, str, str], ...], str
 ]
-"""A table for JSON: its name, the name, type and comment of each column, its keys and comment."""
+"""A table for JSON: its name; the name, type and comment of each column; its keys; its comment."""
 
 
 @lru_cache(10_000)

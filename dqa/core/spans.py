@@ -30,7 +30,7 @@ _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
 
 
 class Span(NamedTuple):
-    """A span. ``bool(span)`` says whether it is recorded. Without a provider, it does nothing."""
+    """A span, which does nothing without a provider. ``bool(span)`` says whether it is recorded."""
 
     api: ApiSpan | None = None
 

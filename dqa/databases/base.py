@@ -150,7 +150,8 @@ class Backend:
         situation
             The situation. If the database already contains it, it is not written again.
         location
-            The URL or path of the database; None for memory, with embedded engines.
+            The URL or path of the database. For an embedded engine, None means a database in
+            memory.
         replace
             The name of a namespace that may be overwritten even if its content differs.
         access
@@ -188,7 +189,7 @@ class Backend:
         script
             Statements in the engine's language that create and fill tables.
         location
-            The server; None for memory, with embedded engines.
+            The server. For an embedded engine, None means a database in memory.
         access
             Policy, audit, limits and isolation.
 

@@ -2,8 +2,8 @@
 
 A Parquet file becomes a view, so the engine reads only the required columns and row groups. A CSV
 file is loaded into a table, and all its rows determine the column types. A large CSV file becomes a
-view, too. Before the first statement, the settings of the engine are locked, so that it can read no
-files except those of the views.
+view, too. Before the first statement, the settings of the engine are locked, so that it can only
+read the files of the views.
 """
 
 from __future__ import annotations

@@ -128,8 +128,8 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
     ("max_tmp_session_space_usage", 0, "2147483648", _NO_DISK_LIMIT),
     ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
 )
-"""For each setting: its name, its largest acceptable value, a better value, and the reason. With 0
-as the largest value, only the value 0 is wrong, because it means no limit."""
+"""For each setting: its name, its largest acceptable value, a better value, and the reason. If the
+largest value is 0, only the value 0 is wrong, because 0 means no limit."""
 
 
 def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:

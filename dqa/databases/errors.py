@@ -188,7 +188,7 @@ def failed(name: str, problem: str) -> errors.DatabaseUnavailableError:
 
 
 def brief(problem: str) -> str:
-    """Return a message, without its middle if it is too long. Engines may quote long values."""
+    """Return a message; shorten a long one in the middle. Engines may quote long values."""
     if len(problem) <= _LONGEST:
         return problem
     return f"{problem[:_HEAD]}... [{len(problem)} characters] ...{problem[-_TAIL:]}"

@@ -291,8 +291,8 @@ class MysqlNamespaces(ServerNamespaces):
     def open_driver(cls, url: URL, *, autocommit: bool = True) -> Driver[Any]:
         """Connect in a mode that rejects values that do not fit.
 
-        Each statement is its own transaction unless BEGIN starts one. The engine commits CREATE and
-        DROP in any case.
+        Each statement is its own transaction, apart from statements after BEGIN. The engine commits
+        CREATE and DROP in any case.
         """
         del autocommit
         strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"

@@ -37,7 +37,7 @@ class Opening:
     is_whole
         Whether to open the whole server, even if the location has a namespace.
     more
-        Additional schemas of a policy to show, in lower case.
+        Additional schemas to show because a policy allows them, in lower case.
     is_server
         Whether a server runs the statements.
     imports

@@ -47,8 +47,7 @@ class ServerNamespaces(Namespaces):
     Parameters
     ----------
     driver
-        The open connection of the driver. When the block of `connect` ends, its transaction is
-        committed.
+        The open connection of the driver. `connect` commits the transaction when its block ends.
     url
         The URL of the database.
     wanted
@@ -69,8 +68,8 @@ class ServerNamespaces(Namespaces):
     right
         The right that loading requires.
     contents
-        A query for the tables and views of a namespace. An empty namespace has one row with NULL; a
-        missing namespace has no row.
+        A query for the tables and views of a namespace. It returns one row with NULL for an empty
+        namespace, and no row for a missing namespace.
     names
         A query for the names of all namespaces.
     lock

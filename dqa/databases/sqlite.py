@@ -57,8 +57,8 @@ _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _TABLE_FUNCTIONS = ("json_each", "json_tree", *(f"pragma_{name}" for name in sorted(_OF_TABLES)))
 """Table functions that SQLite declares at their first use.
 
-The authorizer would refuse the declaration as a change of the schema, so every connection uses them
-before it sets the authorizer.
+The authorizer would refuse the declaration as a change of the schema, so every connection uses the
+functions before it sets the authorizer.
 """
 _VIRTUAL = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND rootpage = 0"
 _MODULES = re.compile(r"\bUSING\s+(?:fts[345]|rtree(?:_i32)?|geopoly)\b", re.IGNORECASE)

@@ -42,8 +42,8 @@ def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
 def readable(text: str) -> str:
     """Return a text that can be encoded as UTF-8.
 
-    Drivers represent bytes that are not UTF-8 by surrogates. Such a text becomes hexadecimal. Any
-    other surrogate becomes an escape as in JSON.
+    Drivers represent bytes that are not UTF-8 by surrogates. A text with such surrogates becomes
+    hexadecimal. Any other surrogate becomes an escape as in JSON.
     """
     if text.isascii():
         return text
@@ -134,7 +134,7 @@ def _listed(values: Iterable[Any], levels: int) -> list[Value]:
 
 
 def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Convert a map. If the texts of several keys are equal, a number makes them different."""
+    """Convert a map. A number is added to a key if its text equals that of another key."""
     cells: dict[str, Value] = {}
     for key, item in items:
         name, number = key, 1

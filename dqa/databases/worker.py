@@ -41,7 +41,7 @@ STARTING = 60.0
 _EXITING = 0.5
 """The maximum number of seconds until the system reports an exit code."""
 _UNKNOWN = 255
-"""The exit code that multiprocessing reports for an unknown code, after its fork server ended."""
+"""The exit code that multiprocessing reports if the real code is lost with its fork server."""
 _LARGEST = (1 << 31) - 1
 """The maximum size in bytes of a reply other than a result."""
 _ENGINE_FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})

@@ -69,7 +69,8 @@ class AuditEntry:
 
 
 Approval: TypeAlias = Callable[[str, GuardVerdict, str], bool]
-"""A function of a statement, its verdict and the database's name; returns whether it may run."""
+"""A function of a statement, its verdict and the database's name. It returns whether the statement
+may run."""
 Sink: TypeAlias = Callable[[AuditEntry], object]
 """A function that receives the entry of each finished statement."""
 

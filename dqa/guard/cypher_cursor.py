@@ -80,8 +80,8 @@ class Cursor:
     compared
         Pairs of names in `uses` that the statement only compares by ``=`` or ``<>``.
     properties
-        Each property that is read with a dot, with the name before the dot (None if the value
-        before the dot is not a name).
+        Each property that is read with a dot, and the name before the dot. The name is None if
+        another value precedes the dot.
     wholes
         The positions of ``*`` that selects all properties, or all columns of RETURN.
     aliases

@@ -179,7 +179,7 @@ def range_of(keys: Sequence[str], texts: Sequence[str], largest: float) -> Size:
 
 
 def _require_plain_bounds(keys: Sequence[str]) -> None:
-    """Refuse a range whose bounds may be any number, because the server cannot interrupt it."""
+    """Refuse a range whose bounds may be any number: the server cannot interrupt its creation."""
     depth = 0
     for key in keys:
         depth += (key == "(") - (key == ")")

@@ -1,7 +1,7 @@
 """Run statements on a database behind the guard.
 
-The guard checks a statement, asks a person if approval is required, runs the statement within its
-limits, and records it.
+The guard checks a statement. If approval is required, the guard then asks a person. It runs the
+statement within its limits, and records it.
 """
 
 from __future__ import annotations

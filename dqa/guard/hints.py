@@ -90,7 +90,7 @@ def advise(problem: str, dialect: str) -> StatementError:
 
 
 def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
-    """Return a hint with the tables or labels that have a column or property; empty if none has."""
+    """Return a hint with the tables or labels that have a column or property, if there are any."""
     wanted = name.lower()
     owners = {p.name: f.name for p in parts for f in p.fields if f.name.lower() == wanted}
     if not owners:

@@ -245,7 +245,7 @@ def _adapted(
 
 
 def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLists) -> bool:
-    """Return whether sqlglot does not know a word: USING in ``ORDER BY x USING >``, for example."""
+    """Return whether a word is unknown to sqlglot, e.g. USING in ``ORDER BY x USING >``."""
     kind, name = token.token_type, token.text.lower()
     is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
     return (
@@ -260,7 +260,7 @@ def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLis
 def _is_mysql_word(
     before: Token, token: Token, clause: TokenType | None, known: AllowLists
 ) -> bool:
-    """Return whether sqlglot does not know a word, such as SQL_NO_CACHE."""
+    """Return whether a word is unknown to sqlglot, e.g. SQL_NO_CACHE."""
     kind, name = token.token_type, token.text.lower()
     if kind in _BRACES:
         raise Refusal("braces may contain only a date or a time, as in {d '2024-01-01'}")

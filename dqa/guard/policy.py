@@ -21,7 +21,7 @@ Mask: TypeAlias = str | int | float | bool | None
 ANY_SCHEMA = "*"
 """An entry of a policy's `schemas` that allows every schema and the catalogue."""
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f\ud800-\udfff]")
-"""Characters in strings that databases read in different ways."""
+"""Characters that databases read in different ways within strings."""
 
 
 class ShownTable(NamedTuple):
@@ -58,8 +58,8 @@ class Policy:
     Attributes
     ----------
     functions
-        Additional functions that only read and may be called, including in FROM: ``"f"`` or
-        ``"schema.f"``. A statement must call a function by exactly this name.
+        Additional functions that may be called, also in FROM: ``"f"`` or ``"schema.f"``. They must
+        only read data. A statement must call a function exactly as its entry is written.
     procedures
         Additional procedures of a graph that may be called: ``"apoc.meta.schema"``.
     schemas
@@ -335,8 +335,8 @@ class Policy:
         Parameters
         ----------
         names
-            Tables and views; for a graph, labels and relationship types. Without a named
-            relationship type, all types that join two named labels are shown.
+            Tables and views; for a graph, labels and relationship types. If no relationship type is
+            named, all types that connect two named labels are shown.
         schema
             The part of the database that this policy shows.
         default_schema

@@ -101,7 +101,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 @dataclass
 class _Rules:
-    """The checks of one statement for which an allow-list is not enough."""
+    """The checks for which an allow-list is not enough, for one statement."""
 
     parsed: Parsed
     policy: Policy
@@ -337,13 +337,13 @@ class _Rules:
         sources, functions, own = self._names()
         hidden = frozenset[str]()
         if self.dialect == "postgres" and self.policy.restricts:
-            # They count the transactions and the objects of the whole server.
+            # System columns reveal the number of transactions and objects of the whole server.
             hidden = _SYSTEM_COLUMNS - self.policy.column_words
         for node in self.parsed.nodes:
             if isinstance(node, exp.Column) and node.name.casefold() in hidden:
                 raise Refusal(
-                    f"the system column {node.name} is hidden by the policy; give another name to "
-                    "a column of your own"
+                    f"the system column {node.name} is hidden by the policy; if it is a "
+                    "column of your own, give it another name"
                 )
             if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
                 if not _is_type(node):

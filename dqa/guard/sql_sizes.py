@@ -70,8 +70,8 @@ def require_short_arrays(parsed: Parsed) -> None:
     is_long = any(all(map(_is_long_array, node.iter_expressions())) for node in pairs)
     if is_long and any(map(_builds_array, parsed.nodes)):
         raise Refusal(
-            "@>, <@ and && compare each element of one array with each of the other, which a time "
-            "limit cannot stop; write one of the arrays as a list"
+            "@>, <@ and && compare each element of one array with each element of the other, and a "
+            "time limit cannot stop them; write one of the arrays as a list"
         )
 
 

@@ -1,4 +1,4 @@
-"""Write the text that a database runs from the tokens of a statement.
+"""From the tokens of a statement, write the text that a database runs.
 
 sqlglot's tokenizer reads the statement, and the guard writes a new text from the tokens. It removes
 comments and writes every string in a form that a server can read in only one way. Names, numbers
@@ -209,7 +209,8 @@ def _literal(raw: str, token: Token, dialect: str) -> str:
         return written
     if "\\" in value and dialect == "ansi":
         raise Refusal(
-            "a text contains a backslash, which databases read in different ways; leave it out"
+            "a text contains a backslash, which databases read in different ways; leave out the "
+            "backslash"
         )
     is_escaped = "\\" in value and dialect == "postgres"
     value = value.replace("\\", "\\\\") if is_escaped else value

@@ -26,7 +26,7 @@ _KINDS = {
     "relationship_types": "relationship type",
     **dict.fromkeys(("properties", "denied_properties"), "property"),
 }
-"""Maps the attributes of a policy that name parts of a schema to the kinds of these parts."""
+"""The attributes of a policy that name parts of a schema, with the kinds of these parts."""
 
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
@@ -167,7 +167,7 @@ DESCRIBING = re.compile(r"(?:desc|describe|explain|pragma|show)(?!\S)", re.IGNOR
 """The beginning of a describing statement."""
 _TEXT = r"'[^']*'"
 _NO_QUERY = r"(?!(?:select|with|values|from|pivot|summarize)\b)"
-"""Does not match before a query: the engine itself must explain the plan of a query."""
+"""Excludes EXPLAIN before a query, because the engine must explain the plan of a query."""
 _TABLE = rf"(?P<table>{_WRITTEN}(?: ?\. ?{_WRITTEN}){{0,2}}|{_TEXT})"
 _SCHEMA = rf"(?: (?:from|in) (?P<schema>{_WRITTEN}))?"
 _LIKE = rf"(?: like (?P<like>{_TEXT}))?"

@@ -199,7 +199,7 @@ def _fill(
     parts: Sequence[GraphRows],
     whole: Sequence[list[_Row]],
 ) -> None:
-    """Create the nodes, and then relationships that find their nodes by the ids of the server."""
+    """Create the nodes, and then the relationships between nodes with the server's ids."""
     ids: dict[str, dict[Cell, str]] = {}
     for found, rows in zip(parts, whole, strict=True):
         part, names = found.part, [name for name, _ in found.properties]

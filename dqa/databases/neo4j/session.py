@@ -104,7 +104,7 @@ def _node(rows: _Rows, label: str, key: str | None) -> NodeInfo | None:
 def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
     """Yield each type with each pair of labels that it joins.
 
-    An empty string stands for no label.
+    An empty string means that nodes have no label.
     """
     found, comment = _sampled(
         rows,
@@ -178,9 +178,9 @@ _HARMLESS = re.compile(
     r"(?:\s*return\s[\w\s,*.]+)?$|show\s+(?:current\s+user|databases?)\b)",
     re.IGNORECASE,
 )
-"""Matches statements that only read although the server classifies them as schema changes."""
+"""Matches statements that only read, although the server classifies them as schema changes."""
 _UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
-"""What an unknown name should be, by the status code of the server's warning."""
+"""The kind of an unknown name, by the status code of the server's warning."""
 
 
 class Neo4j(EngineSession):

@@ -99,8 +99,8 @@ def read_plan(plan: str) -> PlanText:
     numbered plan, bullets, letters, dotted numbers and numbers with more indentation begin
     sub-steps. Other lines continue the current step until a blank line. Lines after the blank line
     belong to no step. Consecutive numbers within a line begin steps too: ``1) ... 2) ...``,
-    ``[Step 1: ..., Step 2: ...]``. In a plan without marks, each line is a step. In a single line without
-    marks, each sentence and each clause after ``, then`` is a step.
+    ``[Step 1: ..., Step 2: ...]``. In a plan without marks, each line is a step. In a single line
+    without marks, each sentence and each clause after ``, then`` is a step.
 
     Parameters
     ----------

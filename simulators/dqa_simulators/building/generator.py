@@ -100,8 +100,8 @@ def build_building(
 
     Goods are in tiers. Most buildings turn goods of lower tiers into goods of their own tier.
     Buildings of the lowest tier need refined goods, so chains of inputs form cycles. Some
-    buildings make a constant output without inputs, some only consume, and some do neither. Needs
-    are scaled so that they are about as large as the output.
+    buildings make a constant output without inputs, some need goods but make none, and some neither
+    make nor need goods. Needs are scaled so that they are about as large as the output.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ def build_building(
         Rows of the tables, before distractors.
     difficulty
         More `hops` give more tiers. If `hops` is above 1, inputs are scarce and buildings of higher
-        tiers are larger. Then 5 extra levels have the largest effect in low tiers. `distractors` is
-        the number of extra goods, appended to the tables. Each extra goods has one building. The
-        extra goods form a chain that is not connected to the other goods.
+        tiers are larger, so the expansion of a building has the largest effect in low tiers.
+        `distractors` is the number of extra goods, appended to the tables. Each extra goods has one
+        building. The extra goods form a chain that is not connected to the other goods.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Compute an upper bound on the profit of an episode, even for a player who knows the future.
+"""Compute a profit that no player can exceed in an episode, even by knowing the future.
 
 The bound relaxes the rules: units are divisible, storage is unlimited, small orders cost no fee. A
 sold unit costs as much as the cheapest order that brings it to the site in time. With these
@@ -98,7 +98,7 @@ def _allocate(values: Floats, promoted: np.ndarray) -> float:
 
 
 def _overhead(company: Company, closed: int) -> float:
-    """Return the fixed costs of an episode, including the cost and savings of a closed site."""
+    """Return the fixed costs of an episode, including the cost and the savings of a closed site."""
     periods = company.settings.periods
     cost = float(company.fixed.sum()) * periods
     if closed >= 0:
@@ -163,8 +163,8 @@ def _solve(  # noqa: PLR0913, PLR0917
     """Return the best value for each row of shadow prices.
 
     Shadow prices have the axes row, batch and site. The first batch contains the units that can be
-    sold in the first period. The second batch contains units that are still on order. They can be
-    sold from their first arrival on.
+    sold in the first period. The second batch contains the units that are still on order. They can
+    be sold from their first arrival on.
     """
     prices = np.round(company.reference[item] * LEVELS, 2)[:, None, None]
     now = state.stock[item].sum(1) + state.coming[item, :, 0]

@@ -147,14 +147,14 @@ class Company:
     base
         Mean demand by item and site at reference prices.
     elasticity, cross
-        By item, the elasticity of demand with respect to our price, and with respect to the
-        competitor's price.
+        By item, the elasticity of demand: `elasticity` with respect to our price, `cross` with
+        respect to the competitor's price.
     season, shift
         By period and item, the factors by which the season and the events multiply demand.
     promoted
         By period and item, whether the item was promoted in the history.
     lift, dip
-        The effect of a promotion on demand in its own period, and in the next period.
+        The effect of a promotion on demand: `lift` in its own period, `dip` in the next period.
     cost
         By item and supplier, the list price; NaN without an offer.
     promised
@@ -172,12 +172,14 @@ class Company:
     least
         By period and supplier, the smallest order without a fee.
     start
-        By item and site: the units in stock before the history, and the units that arrive in the
-        first two periods of the history.
+        By item and site, three numbers: the units in stock before the history, and the units that
+        arrive in each of the first two periods of the history.
     cash
         The money at the end of the history.
-    capacity, fixed
-        The storage volume by period and site, and the fixed cost of a period by site.
+    capacity
+        The storage volume by period and site.
+    fixed
+        By site, the fixed cost of a period.
     moved
         The share of a closed site's customers who go to another site.
     follow
@@ -298,7 +300,7 @@ def _shares(rng: np.random.Generator, count: int, sites: int) -> Floats:
 
 
 def _draw_season(rng: np.random.Generator, count: int, total: int) -> Floats:
-    """Return demand factors: a year of 52 weeks, a pay cycle of 4 weeks, and a trend."""
+    """Return demand factors that combine a year of 52 weeks, a pay cycle of 4, and a trend."""
     weeks = np.arange(total)
     amplitude, phase = rng.uniform(0.12, 0.30, count), rng.uniform(0, 2 * np.pi, count)
     pay = np.array([0.18, -0.02, -0.12, -0.04])[(weeks + int(rng.integers(4))) % 4]

@@ -329,7 +329,7 @@ def settle(company: Company, state: State) -> float:
 
 
 def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
-    """Store the answer to a proposal in a state. It takes effect when the period is played."""
+    """Store the answer to a proposal in a state. The period then applies the answer."""
     if choice == proposal.choices[0]:
         return
     if proposal.kind == "contract":
@@ -371,10 +371,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 
 
 def play_naive(company: Company, state: State, books: Books) -> float:
-    """Return the profit plus the final value that the naive policy reaches.
-
-    By definition, this sum has the score 0.
-    """
+    """Return the profit plus the final value of the naive policy, which defines the score 0."""
     state, sold = state.copy(), books.last_sold()
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)

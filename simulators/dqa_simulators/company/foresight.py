@@ -65,8 +65,7 @@ class DemandModel:
         price
             Our price.
         ahead
-            The number of periods between the next period and the future period; 0 for the next
-            period.
+            The number of periods from the next period to the future period; 0 for the next period.
         follows
             Whether to assume that the competitor's price has moved half of the way to a price just
             below ours.
@@ -104,7 +103,7 @@ class DemandModel:
 def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str]:
     """Return the expected books after a period, and a description of the expected result.
 
-    Demand comes from `DemandModel`. Orders arrive after the mean of past lead times. The share of
+    Demand comes from `DemandModel`. Orders arrive after the mean past lead time. The share of
     usable units is the same as in past deliveries. No units expire.
 
     Parameters

@@ -167,7 +167,7 @@ class GameEpisode(Episode):
         if self._is_closed:
             raise UsageError(
                 f"Game {self.game} of '{self._world}' is closed. Read the databases of its moves "
-                "before you close it, or use dqa.worlds.history.History.open_for."
+                "before you close the game, or use dqa.worlds.history.History.open_for."
             )
 
     def _open(self, player: str) -> Database:
@@ -326,7 +326,7 @@ def random_of(seed: int, *attempt: int) -> np.random.Generator:
     seed
         The seed of the episode.
     attempt
-        The number of the attempt, if a draw may be rejected.
+        The number of the attempt, for draws that can be rejected and repeated.
 
     Raises
     ------

@@ -99,10 +99,10 @@ def deal_uniformly(random: np.random.Generator) -> Deal:
 
 
 def deal_by_share(random: np.random.Generator, shares: tuple[float, ...]) -> Deal:
-    """Draw a category by its share, and deal one player seven cards of this category.
+    """Draw a category by its share, and give one player a hand of this category at the river.
 
-    The hand is drawn uniformly from the category, and the cards of the other player uniformly
-    from the rest of the deck. Each player gets the hand with probability 1/2.
+    The seven cards of the hand are drawn uniformly from the category, and the cards of the other
+    player uniformly from the rest of the deck. Each player gets the hand with probability 1/2.
 
     Parameters
     ----------

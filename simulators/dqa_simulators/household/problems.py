@@ -62,8 +62,8 @@ class Problem(NamedTuple):
         """Return the part of the problem that is sufficient for planning.
 
         The part contains the things in the goal, their receptacles, the receptacles for treatment
-        and placement, and the locations of all of these. Every plan for the part is a plan for
-        the whole problem. Planning for a whole room takes minutes.
+        and placement, and all their locations. Every plan for the part is a plan for the whole
+        problem. Planning for a whole room takes minutes.
         """
         facts: defaultdict[str, list[Fact]] = defaultdict(list)
         for fact in self.facts:

@@ -367,7 +367,7 @@ def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[
 
 
 def steps_to_home(situation: Situation, question: Question) -> NDArray[np.float64]:
-    """Return the length of the shortest path from each candidate to the home, in routes.
+    """Return the number of routes on the shortest path from each candidate to the home.
 
     Returns
     -------

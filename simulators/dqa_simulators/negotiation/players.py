@@ -148,12 +148,12 @@ _PLAYERS: Final = (
     RANDOM,
     PolicyFactory(
         "mcts",
-        "Monte Carlo tree search over the opponent's possible values, given its moves",
+        "Monte Carlo tree search over values of the opponent that fit the opponent's moves",
         lambda _: FairSearch(),
     ),
     PolicyFactory(
         "mcts-informed",
-        "OpenSpiel's Monte Carlo tree search, informed: it sees the values of both",
+        "OpenSpiel's Monte Carlo tree search, which knows the values of both players",
         lambda _: InformedSearch(),
     ),
 )

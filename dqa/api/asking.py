@@ -116,7 +116,7 @@ class Decisions:
     def make_decider(self) -> Decider:
         """Return a new decider with its own, unspent budget.
 
-        All deciders share the limits of rate.
+        All these deciders share the rate limits.
         """
         settings = self._connected.settings
         budget = self.calls.policy(self.deciding.seed, Usage).budget

@@ -40,8 +40,8 @@ def check_script(
     """Return the verdict on every statement of a script, in order.
 
     Semicolons separate statements, and a statement may span several lines. Comments and a byte
-    order mark are ignored. Each statement is checked separately. If it is unclear where a statement
-    ends, it and the rest of the script are treated as one statement and refused.
+    order mark are ignored. Each statement is checked separately. If the end of a statement is
+    unclear, the rest of the script counts as part of this statement, which is refused.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def check_files(
     UnknownNameError
         dqa does not know the dialect.
     UsageError
-        A file cannot be read. No file is checked then.
+        A file cannot be read. In this case, no file is checked.
     """
     texts = {}
     for file in files:

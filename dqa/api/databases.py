@@ -407,7 +407,7 @@ def _script(content: Content, backend: Backend) -> str:
 def _loaded(
     situation: Situation, backend: Backend, location: str | None, access: BackendAccess
 ) -> Iterator[Database]:
-    """Load a situation into a temporary database. On a server, it gets a unique name."""
+    """Load a situation into a temporary database, which has a unique name on a server."""
     if location is not None:
         situation = replace(situation, name=f"{situation.name} {uuid4().hex[:8]}")
     database = backend.load(situation, location, **access)

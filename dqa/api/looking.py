@@ -345,7 +345,7 @@ def find_columns(database: Database, words: str, most: _Few = 20) -> ToolText:
 
 
 def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
-    """Return the table or label of a name.
+    """Return the table or label with a name.
 
     For a relationship type, return all pairs of labels that it connects.
     """

@@ -45,8 +45,8 @@ def read_release(
     form
         Which form of the benchmark's files to read, for example the files of its graph databases.
     strict
-        Whether a defect in the data raises an error. Otherwise the defect is fixed, and listed in
-        `QuestionSet.defects`.
+        Whether a defect in the data raises an error. Otherwise `QuestionSet.defects` lists each
+        defect, and how dqa handled it.
 
     Raises
     ------

@@ -128,7 +128,7 @@ ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
 
 
 def export_rows(run: AnyRun) -> tuple[ExportedDecision, ...]:
-    """Return one row per decision of a run. The rows suffice to calculate its summary statistics.
+    """Return one row per decision, which is sufficient to calculate a run's summary statistics.
 
     The durations are unknown for a run in memory.
 

@@ -289,7 +289,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ----------
     what
         Questions, their source, or a spec. `deciders` and `fields` replace fields of a spec. To
-        resume a run, this argument may be left out, unless its questions were passed as objects.
+        resume a run, leave this argument out. If the questions of the run were passed as objects,
+        pass them again.
     deciders
         One or more deciders or their names.
     out

@@ -344,7 +344,7 @@ class Run:
         Raises
         ------
         UnknownNameError
-            The run has no result with this value.
+            No result of the run has one of the given values.
         """
         asked = {"question": question, "database": database, "decider": decider, "epoch": epoch}
         wanted = _narrow(self.results, scenario=scenario, **asked)

@@ -97,7 +97,7 @@ def propose_scenario(
     database
         A URL, files, or an open database.
     folder
-        The new folder. By default, it is a folder in the current folder that has the name of the
+        The new folder. By default, a subfolder of the working directory, named after the
         candidates.
     question
         The question of the scenario. Its words select the tables of the scenario.

@@ -3,16 +3,15 @@
 An answer is the text after its first label. Labels are "Final Answer:", and words such as
 "Decision:" at the beginning of a line or sentence. An answer names a candidate if exactly one
 candidate occurs in it as whole words. Case, accents, quotes, markup and the signs between words are
-ignored. Of overlapping names, only the longest is used. A number is an id only if the answer has no
-other number, and the number is the first word, the last word, or follows the scenario's noun.
+ignored. Of overlapping names, only the longest is used. The only number of an answer is read as an
+id if it is the first word, the last word, or the word after the scenario's noun.
 
 An answer with a question mark, "not", "avoid" or a similar word may reject its candidate. Such an
-answer is refused, like an answer with no candidate or with several candidates. The message lists
-the possible answers.
+answer is refused. An answer with no candidate or with several candidates is also refused. The error
+message lists the possible answers.
 
 If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in this form is
-accepted unchanged. The form may be the whole answer, or occur once in an answer that names no
-candidate.
+accepted unchanged. The answer may consist of this form, or contain it once and name no candidate.
 """
 
 from __future__ import annotations
@@ -104,8 +103,8 @@ def read_answer(
     nouns
         Nouns for a candidate, such as "trade node". Messages use the first noun.
     equally_good
-        Whether all candidates that an answer names are equally good. If so, the answer may name
-        several candidates, and the first of them is returned.
+        Whether all candidates are equally good. If so, the answer may name several candidates, and
+        the first of them is returned.
     form
         The free form; see `dqa.core.question.Question.free_form`.
 
@@ -142,7 +141,7 @@ def read_answer(
 def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
     """Return the passages of a text that have a free form, and the rest of the text.
 
-    The passages are spelled like the form, although case and spaces around its signs are ignored.
+    Case, and spaces around signs, are ignored. The result has the spelling of the form.
     A form without an end mark extends to the end of the line.
     """
     written: dict[str, None] = {}
@@ -198,7 +197,7 @@ def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Ca
 def _is_whole(
     text: str, found: Sequence[re.Match[str]], begin: int, after: int, nouns: frozenset[str]
 ) -> bool:
-    """Return whether words of a text form a whole name. For example, ``12`` in ``B12`` does not."""
+    """Return whether words of a text are a whole name. For example, ``12`` in ``B12`` is not."""
     name = found[begin:after]
     gaps = [text[one.end() : other.start()] for one, other in pairwise(name)]
     if not all(map(_SEPARATORS.fullmatch, gaps)):

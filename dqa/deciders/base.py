@@ -80,7 +80,7 @@ class Settings:
     epoch: int = 1
 
     def __post_init__(self) -> None:
-        """Raise `UsageError` for limits that allow no reply."""
+        """Raise `UsageError` if the limits do not allow a single reply."""
         if self.max_steps < 1 or self.max_parse_failures < 1:
             raise UsageError("max_steps and max_parse_failures must be at least 1.")
 
@@ -89,7 +89,7 @@ class Settings:
         return Recorder(self.budget, self.calls.clock.monotonic)
 
     def own_as(self, kind: type[_Own]) -> _Own:
-        """Return the decider's own settings as the class of its factory."""
+        """Return `own`. Raise `TypeError` if it is not an instance of `kind`."""
         if not isinstance(self.own, kind):
             raise TypeError(
                 f"The settings must be an instance of {kind.__name__}, not {self.own!r}."
@@ -125,7 +125,7 @@ class DeciderFactory:
         The fields of `settings` that `family` does not set, because their meaning differs between
         deciders of the family.
     scenarios
-        The names of the scenarios that the decider can decide; () for all.
+        The names of the scenarios whose questions the decider can decide; () for all.
     default_for
         The uses for which the decider is the default: for evaluations, for single questions, or as
         the reference decider. The reference decider shows which questions can be decided after a
@@ -213,7 +213,7 @@ class DeciderFactory:
 def share_options(
     factories: Iterable[DeciderFactory], options: Mapping[str, str]
 ) -> dict[str, dict[str, str]]:
-    """Return the accepted options, by the name of each decider.
+    """Return the options that each decider accepts, by the name of the decider.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def read_settings(
     values
         The values by field. A value may be a text or have the type of its field.
     names
-        The name that messages give to each field, by field.
+        The name of each field in error messages, by field.
     decider
         The name of the decider.
 

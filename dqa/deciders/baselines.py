@@ -57,7 +57,7 @@ class Baseline(Decider):
 
 
 class Oracle(Baseline, UpperBound):
-    """Chooses the best candidate. Without recorded outcomes, all candidates are simulated.
+    """Chooses the best candidate. If no outcomes are recorded, it simulates all candidates.
 
     For a question whose answer is a statement, the oracle returns the gold statement.
 
@@ -148,7 +148,7 @@ ORACLE = _factory(
 
 
 class HeuristicDecider(Decider):
-    """Chooses the candidate in the first cell of the rows that a scenario's heuristic returns.
+    """Chooses the candidate in the first cell of the result of a scenario's heuristic.
 
     If the first cell contains no candidate, the decision has no choice.
 

@@ -1,4 +1,4 @@
-"""Read the context of a decision once: the results of the question's queries."""
+"""Read the context of a decision: the results of the question's queries."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Context:
     tables
         The results of the queries that could run.
     failed, cut
-        The number of queries that could not run, and the number of results that a limit cut.
+        The number of queries that could not run, and the number of results that a limit shortened.
     noun
         The noun for an action.
     states_form
@@ -216,7 +216,7 @@ def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
 _NEARLY_ALL = 0.9
 """The minimum share of actions in a column that lists actions."""
 _HALF = 0.5
-"""If some column lists actions, actions that exceed this share of other columns are used, too."""
+"""If a column lists actions, another column with a larger share of actions is used, too."""
 _FEWEST = 2
 """The minimum number of different actions in a column that lists actions."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")
@@ -227,11 +227,12 @@ _Key: TypeAlias = Decimal | str
 def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candidate, ...]:
     """Return the actions that rows name; no action if no column lists actions.
 
-    A column lists actions if nearly all of its cells are actions, and at least two are different.
-    So a quantity that equals an id by chance is ignored. Columns with the same name are combined.
+    A column lists actions if nearly all of its cells are actions, and at least two are different. A
+    column of quantities that equal ids by chance is thus ignored. Columns with the same name are
+    combined.
 
-    If at least one column lists actions, the actions in columns of which more than half are actions
-    are returned, too. An unnecessary action costs only one more comparison, but an omitted action
+    If at least one column lists actions, other columns are used, too, if more than half of their
+    cells are actions. An unnecessary action costs only one more comparison, but an omitted action
     cannot be chosen.
 
     A very long list of actions contains nearly every number. For such a list, only one column of
@@ -281,7 +282,7 @@ def _key(value: object) -> _Key:
 def _cells(table: str) -> Iterator[tuple[object, object]]:
     """Yield pairs of a column's name and a value for all values of a table except NULL.
 
-    The members of a list belong to the column of the list. Each member of an object is a column.
+    Each element of a list is a value of the list's column. Each field of an object is a column.
     """
     names, *rows = (json.loads(line) for line in table.split("\n") if line.startswith("["))
     for row in rows:

@@ -1,7 +1,7 @@
 """Tools with which agents look up the parts of a long schema that a prompt omits.
 
-They use the visible schema and guarded statements, so a policy applies as usual. For an unknown
-name, the observation contains the most similar name.
+The tools return only what the database's policy allows. For an unknown name, the result contains
+the most similar name.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
 The package of a method has a folder ``prompts`` of Jinja2 templates, a class for each reply, and a
 decider that asks for one reply after another. ``docs/extending.md`` contains a method of 25 lines.
 
-`Asking.ask` renders the template and validates the reply. For an invalid reply, it states the
-problem and asks again. It records the result as one `StepEvent`. `Asking.note` records a calculated
-step in the same way. Readers see the titles of a class and its fields. A field without a title is
-stored but not shown.
+`Asking.ask` renders the template and validates the reply. If the reply is invalid, `Asking.ask`
+describes the problem to the model and asks again. It records the result as one `StepEvent`.
+`Asking.note` records the result of a step that asks no model. Reports show the titles of the
+reply's class and fields. They omit fields without a title.
 
-Scripted models (`dqa.models.scripted.ScriptedReplies`) reply by the name of the step and the values
-of the prompt.
+Scripted models (`dqa.models.scripted.ScriptedReplies`) compute their replies from the name of the
+step and the values of the prompt.
 """
 
 from __future__ import annotations
@@ -113,12 +113,12 @@ class Asking:
         note: bool = True,
         **values: Any,  # noqa: ANN401  (values of the template)
     ) -> _Kind:
-        """Ask for a reply, up to `tries` times. After an unusable reply, state its problem.
+        """Ask for a reply, up to `tries` times. Tell the model the problem of an unusable reply.
 
         Parameters
         ----------
         purpose
-            The name of the step, which uses ``prompts/PURPOSE.md``.
+            The name of the step. Its template is ``prompts/PURPOSE.md``.
         kind
             The class of the reply.
         context
@@ -237,7 +237,7 @@ class Asking:
 class MethodDecider(Decider, Generic[_Task]):
     """Base class of methods, which read the task of a question and ask the model for an action.
 
-    The method's own settings determine the number of replies, and `Settings.budget` limits them.
+    The method's own settings and `Settings.budget` limit the number of replies.
     `Settings.max_steps` is ignored.
 
     Parameters
@@ -328,7 +328,7 @@ def method(
     settings: type[BaseModel],
     **more: Any,  # noqa: ANN401  (fields of DeciderFactory)
 ) -> DeciderFactory:
-    """Return the factory that an entry point of ``dqa.deciders`` names.
+    """Return a method's factory, to which an entry point of ``dqa.deciders`` can refer.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def describe_neighbours(schema: DatabaseSchema, parts: Sequence[Part]) -> Iterat
     schema
         The whole schema.
     parts
-        The result of `find_parts`: all parts that have the name.
+        The result of `find_parts`: all parts with one name.
     """
     names = {part.name for part in parts}
     if isinstance(parts[0], NodeInfo):
@@ -102,7 +102,7 @@ def narrow_part(part: Part) -> Part:
 def look_at_rows(database: Database, schema: DatabaseSchema, part: Part, rows: int) -> str:
     """Return the statement that selects some rows of a part of a schema.
 
-    It selects columns by name, because a policy may hide some columns.
+    The statement names the columns instead of using ``*``, because a policy may hide some columns.
     """
     names = [field.name for field in part.fields[:MOST_COLUMNS]]
     if isinstance(part, TableInfo):
@@ -168,7 +168,7 @@ def shown_schema(
     most: int = MOST_TOKENS,
     first: Collection[str] = (),
 ) -> FittedSchema:
-    """Return the part of a schema for a prompt.
+    """Return the part of a schema that a prompt describes.
 
     Parameters
     ----------
@@ -177,7 +177,8 @@ def shown_schema(
     samples
         Number of sample values of each text and boolean column.
     about
-        The texts of the question. Tables that they name have priority if some are omitted.
+        The texts of the question. If the schema is too long, the tables in these texts have
+        priority.
     most
         The maximum number of tokens of the text, as estimated by `estimate_tokens`.
     first

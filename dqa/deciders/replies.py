@@ -1,7 +1,7 @@
 """Typed replies of models: the JSON object in a reply, its fields, and the action that it chooses.
 
-A method defines a class for each reply. Readers see the titles of the class and of its fields. A
-field without a title is stored but not shown.
+A method defines a class for each reply. Reports show the titles of the class and of its fields.
+They omit fields without a title.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def read_action(
     """Return the action that a decision names.
 
     Case, surrounding signs and a label such as "Action 2." before a name are ignored. A label
-    without a name, such as "Action 2", means the action with this number in the list. If the name
-    of another action is this number, the decision is ambiguous. A number without a label means the
-    action with this name; if no action has this name, it means the action with this number in the
-    list. `dqa.deciders.answers.read_answer` reads all other decisions.
+    without a name, such as "Action 2", means the action with this number in the list. If another
+    action has this number as its name, the decision is ambiguous. A number without a label means
+    the action that has it as its name, or else the action at this position in the list.
+    `dqa.deciders.answers.read_answer` reads all other decisions.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def tighten(words: object) -> str:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the JSON objects of a text in order, without the objects inside other objects."""
+    """Yield the outermost JSON objects of a text in order."""
     decoder = json.JSONDecoder()
     start = text.find("{")
     while start >= 0:
@@ -151,7 +151,7 @@ def _problem(error: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
 
 
 class Finding(BaseModel):
-    """Base class of the result of a step. Readers see the titles of the class and of its fields."""
+    """Base class of a step's result. Reports show the titles of the class and of its fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -159,7 +159,7 @@ class Finding(BaseModel):
     def flaws(self) -> Sequence[str]:
         """The flaws of a usable reply.
 
-        The model is asked again. If flaws remain, the reply with the fewest flaws is used.
+        If there are flaws, the model is asked again. The reply with the fewest flaws is used.
         """
         return ()
 
@@ -180,10 +180,10 @@ class Finding(BaseModel):
 
 
 class Reply(Finding):
-    """Base class of a model's reply: a JSON object. Other text and other fields are ignored.
+    """Base class of a model's reply: a JSON object. Text around it and unknown fields are ignored.
 
-    A validator may use ``info.context``, the context of `Asking.ask`. It raises `ValueError` or
-    `UnparsableReplyError` with an instruction for the model.
+    A validator may use ``info.context``: the argument `context` of `Asking.ask`. A validator raises
+    `ValueError` or `UnparsableReplyError` with an instruction for the model.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)

@@ -130,7 +130,7 @@ def describe_refusal(settled: Settled, kind: ReviewKind = "statement") -> str:
 
 
 def word_refusal(settled: Settled, what: str, onward: str) -> str:
-    """Return a message with the refusal and its reason, which tells the model how to continue."""
+    """Return a message with the refusal, its reason, and how the model can continue."""
     reason = f"Reason: {settled.reason}." if settled.reason else "No reason was given."
     return f"{what}. {reason} {onward}"
 

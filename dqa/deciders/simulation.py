@@ -1,8 +1,8 @@
 """Simulations as tools of agents: outcomes of decisions, computed from the rows of the database.
 
-Queries read the rows, so the guard and the read-only session protect simulations, too. If a
-scenario defines outcomes by a query, the database computes them. The result of a tool has the form
-of a query's result.
+Queries read the rows, so the guard and the read-only session also apply to simulations. If a
+scenario defines outcomes by a query, the database computes the outcomes. The result of a tool has
+the form of a query's result.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def _column_of(scenario: Scenario, kind: Kind) -> str:
 
 
 def _folded(alike: list[Candidate]) -> list[str]:
-    """Return the line that names the candidates without an effect, except the first one."""
+    """Return a line with the candidates without an effect; the first of them has a row instead."""
     if not alike:
         return []
     first, *others = (dump_row([candidate])[1:-1] for candidate in alike[: _NAMED + 1])

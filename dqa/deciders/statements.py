@@ -42,7 +42,7 @@ def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIM
     Raises
     ------
     InvalidAnswerError
-        The answer is not a statement that is allowed and runs. The message is for the model.
+        The answer is not a statement, is refused, or does not run. The message is for the model.
     InfrastructureError
         The database failed.
     """

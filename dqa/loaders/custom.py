@@ -190,8 +190,8 @@ class _Reading:
             with line.at.field("id"):
                 if first.setdefault(line.id, position) != position:
                     raise DataError(
-                        f"question {first[line.id]} has the same id '{line.id}' (by default, the "
-                        "id is the number of the line): give each question its own id"
+                        f"question {first[line.id]} already has the id '{line.id}': give each "
+                        "question its own id (by default, the number of its line)"
                     )
         found: list[LabelledQuestion] = []
         counts: Counter[str] = Counter()

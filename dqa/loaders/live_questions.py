@@ -179,7 +179,7 @@ class LiveScenario:
         most
             The maximum number of values.
         equal
-            A value. Only this value is returned if it is possible. None returns all values.
+            The only value to look for; None for all values.
         """
         parameter = self._scenario.parameters[key]
         listing: Listing = parameter.follows or parameter
@@ -211,7 +211,7 @@ class LiveScenario:
         raise UnknownNameError(where, text, known, more=len(known) > _KNOWN)
 
     def whole_target(self, values: Mapping[str, str]) -> dict[str, str]:
-        """Return the target. Each missing parameter that has only one possible value is added."""
+        """Return the target, with the missing parameters that have only one possible value."""
         scenario = self._scenario
         target = {key: value for key, value in values.items() if value}
         named = dict(target)

@@ -65,7 +65,7 @@ def whole_url(location: str, name: str | None = None) -> str:
 def located(
     databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
 ) -> dict[str, str]:
-    """Return the locations of databases by name. Paths are absolute, so all processes find them.
+    """Return the locations of databases by name. Paths are made absolute.
 
     Parameters
     ----------

@@ -32,8 +32,8 @@ _ROW_ORDER: Mapping[str, str] = {
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     """Read a whole situation from a database.
 
-    If dqa wrote the database, rows have the order in which they were written. Any other database,
-    such as a user's own, returns rows in the order of their keys.
+    If dqa wrote the database, rows have the order in which they were written. In any other
+    database, such as a user's own, rows are read in the order of their keys.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Read situations from the SQL and Cypher scripts of the DQA release.
 
-Patterns find the rows of both languages, and `_Script` converts them. No statement is executed, so
-a script cannot do anything except provide data.
+Regular expressions find the rows in both languages, and `_Script` converts them. No statement is
+executed, so a script can only provide data.
 """
 
 from __future__ import annotations
@@ -294,8 +294,8 @@ class _Script:
     ) -> tuple[str | None, ...]:
         """Return, for each name in a script, the name in the schema; None for an unknown name.
 
-        If an unknown name (``has_has_merchant``) is similar to a name of the schema that the script
-        lacks, return this name.
+        If a name in the script is unknown (``has_has_merchant``) but similar to a schema name that
+        the script lacks, return the schema name.
         """
         if (where, names) not in self._aligned:
             missing = [name for name in wanted if name not in names]

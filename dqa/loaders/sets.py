@@ -1,4 +1,4 @@
-"""Named sets: questions of a package that are generated again, byte for byte.
+"""Named sets: questions of a package that dqa generates again, identical byte for byte.
 
 A package registers a folder in the group of entry points ``dqa.sets``. The folder contains
 
@@ -71,8 +71,7 @@ class SetPlan(Record):
     seed
         The seed of the worlds.
     resist
-        Names of deciders. They answer every question of the set wrongly whose scenario they
-        support.
+        Names of deciders that answer wrongly every question of the set whose scenario they support.
     difficulty
         The bounds of the questions. Each part has its own bound `hops`.
     parts
@@ -171,15 +170,15 @@ def read_set(
     Parameters
     ----------
     name
-        The name of its entry point.
+        The name of the set's entry point.
     scenarios
         The selected scenarios; None for all.
     limit
         The maximum number of questions per scenario. Worlds that contain no selected question are
         not drawn.
     check_words
-        Whether to compare the hashes of the questions, too. They differ if a text of the scenario
-        has changed.
+        Whether to compare the hashes of the questions, too. A question's hash differs if a text of
+        the scenario has changed.
 
     Raises
     ------
@@ -241,7 +240,7 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
 def read_manifest_of(name: str) -> SetManifest:
     """Read the manifest of a set.
 
-    Raise `DataError` if the set, the version or the generator differs.
+    Raise `DataError` if the set's plan, or this version of dqa, does not match the manifest.
     """
     plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
     found = manifest.name, manifest.version, manifest.generator_version

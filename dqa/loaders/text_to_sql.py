@@ -93,7 +93,7 @@ class _Layout(NamedTuple):
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """Possible files of gold statements, if entries have none.
+        """Possible files of gold statements, for entries without gold statements.
 
         Each line of a file is a statement.
         """
@@ -294,7 +294,7 @@ class _Reading:
     def _gold_lines(self, count: int) -> list[str]:
         """Return the statements of the gold file.
 
-        Return None if the file is missing, or does not have exactly one line for each question.
+        Return an empty list if the file is missing or does not have one line per question.
         """
         file = next(filter(Path.is_file, (self.folder / one for one in self.layout.gold)), None)
         if file is None:
@@ -310,7 +310,7 @@ class _Reading:
     def _truth(self, number: int, entry: _Entry) -> Truth:
         """Return the gold statements of an entry.
 
-        In Defog's notation, an entry may have several.
+        In Defog's notation, an entry may have several gold statements.
         """
         gold, match = entry.gold or "", self.layout.match
         if not gold and self.gold:
@@ -394,7 +394,7 @@ class _Spider2Gold:
             self._options[entry["instance_id"]] = entry
 
     def truth(self, name: str) -> Truth:
-        """Return the right answers to the question with an id."""
+        """Return the right answers to the question with the id `name`."""
         options = self._options.get(name, {})
         pattern = re.compile(rf"{re.escape(name)}(?:_[a-z])?")
         files = sorted((self._gold / "exec_result").glob(f"{name}*.csv"))

@@ -49,8 +49,8 @@ time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", def
 def claim_reply() -> bool:
     """Return whether the current call may use its reply.
 
-    This is false if the call reached its time limit first. After this function has returned true,
-    the time limit no longer applies.
+    The result is false if the call has already reached its time limit. After a true result, the
+    time limit no longer applies.
     """
     limit = time_limit.get()
     return limit is None or limit.acquire(blocking=False)

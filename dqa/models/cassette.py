@@ -89,12 +89,12 @@ class _Request:
 
     @property
     def key(self) -> _Key:
-        """The key of the answers: the requester without secrets, and the hash of the request."""
+        """The key of the answers to this request: the requester without secrets, and the hash."""
         return tuple(map(redact, current_attempt().requester)), self.hash
 
 
 class Cassette:
-    """Recorded replies, and the file for further replies while recording.
+    """The recorded replies of a file. While recording, new replies are added to the file.
 
     `record` and `replay` create cassettes. Threads may share a cassette.
 
@@ -123,7 +123,7 @@ class Cassette:
         Parameters
         ----------
         path
-            A new file, or a cassette without replies. With `resume`, a cassette may have replies.
+            A new file, or a cassette without replies. With `resume`, the cassette may have replies.
         models
             The names of the recorded models.
         resume
@@ -230,7 +230,7 @@ class Cassette:
             self._file.close()
 
     def _put(self, key: _Key, position: int, answer: _Answer) -> None:
-        """Store an answer at a position. It replaces a failure that an earlier attempt recorded."""
+        """Store an answer at a position. Replace a failure from an earlier attempt."""
         answers = self._answers[key]
         if not 0 <= position <= len(answers):
             raise ValueError(
@@ -306,7 +306,7 @@ class Cassette:
 
 
 class RecordedModel(ToolModel):
-    """A chat model that records another model on a cassette, or replays it.
+    """A chat model that records the replies of another model on a cassette, or replays them.
 
     A recorded request contains only the fields of this class. So a replay needs no package, no key
     and no address of the recorded model.

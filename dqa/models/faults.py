@@ -34,8 +34,9 @@ _LONGEST_WORDS = 400
 class FaultKind(StrEnum):
     """The kind of a fault.
 
-    `UNSUPPORTED` means that the model refuses a setting. The request is repeated without it.
-    `FILTERED` means that a content filter refuses the request. This refusal counts as a reply.
+    `UNSUPPORTED` means that the model refuses a setting. The request is repeated without this
+    setting. `FILTERED` means that a content filter refuses the request. This refusal counts as a
+    reply.
     """
 
     RATE_LIMIT = "rate_limit"
@@ -282,7 +283,7 @@ def refused_setting(error: Exception) -> str | None:
     """Return the optional setting that a model refuses; None for other errors.
 
     The setting ``stop`` is optional, because `dqa.models.calling` itself cuts replies at stop
-    sequences. The result ``stream`` means that the server accepts only requests for streams.
+    sequences. The result ``stream`` means that the server refuses requests without streaming.
     """
     words = str(error)
     body = words if isinstance(error, MalformedReplyError) else getattr(error, "doc", "")
@@ -300,7 +301,7 @@ def refused_setting(error: Exception) -> str | None:
 
 
 def retry_after(error: Exception, now: float) -> float | None:
-    """Return the waiting time in seconds that the provider requests; None without a request.
+    """Return how many seconds the provider asks to wait; None if it does not say.
 
     Parameters
     ----------

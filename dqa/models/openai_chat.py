@@ -30,7 +30,7 @@ else:  # OpenAI's client uses httpx2 or httpx, depending on its version
 _SILENCE = 600.0
 """The default timeout of OpenAI's client in seconds."""
 _STREAM_FACTOR = 16
-"""A stream of events may have this many times the maximum size of a reply."""
+"""The maximum size of a stream of events, as a multiple of the maximum size of a reply."""
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 _COUNTS = ("prompt_tokens", "completion_tokens")
 
@@ -161,7 +161,7 @@ def _choice(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _function(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the function of a tool call, with its arguments as the text of an object.
+    """Return the function of a tool call, with its arguments as the text of a JSON object.
 
     Arguments of another type are marked as invalid, so that the model is asked again.
     """

@@ -170,7 +170,7 @@ class Budget:
             self._spent += usage
 
     def learn(self, spent: Usage) -> None:
-        """Set the usage of the whole run, unless this process already knows a larger usage."""
+        """Replace the usage of the whole run if `spent` has more tokens."""
         with self._lock:
             if _tokens(spent) > _tokens(self._spent):
                 self._spent = spent
@@ -195,7 +195,7 @@ class Retry:
     first, longest
         The first and the longest pause in seconds. `longest` also limits ``Retry-After``.
     total
-        The maximum time in seconds between the start of the first attempt and another attempt.
+        The maximum time in seconds from the start of the first attempt to the start of the last.
     seed
         The seed of the random shares.
     """
@@ -218,7 +218,7 @@ class Retry:
         attempt
             The number of the attempt, from 1.
         requested
-            The seconds that the provider requests; None without such a request.
+            How many seconds the provider asks to wait; None if it does not say.
         elapsed
             The seconds since the first attempt began.
         """

@@ -88,8 +88,8 @@ def chat_model(
     Parameters
     ----------
     name
-        ``provider:model``. The provider ``scripted`` needs no key, ``openai`` is the OpenAI
-        protocol, and other providers are those of LangChain's `init_chat_model`.
+        ``provider:model``. The provider ``scripted`` needs no key. ``openai`` stands for every
+        server with OpenAI's protocol. Other providers are those of LangChain's `init_chat_model`.
     connection
         The connection. A replayed model needs neither a key nor a package.
     seed

@@ -268,13 +268,13 @@ class Scenario:
         return None if text is None else self._filled(Template(text), kind, self.values(target))
 
     def called(self, listing: Listing, kind: Kind) -> str:
-        """Return how error messages call the statement of a listing."""
+        """Return the name of a listing's statement in error messages."""
         if listing is self.listing:
             return self.called_file("candidates", kind)
         return f"A statement of a parameter, in {self.folder}/scenario.toml,"
 
     def called_file(self, stem: str, kind: Kind) -> str:
-        """Return how error messages call the statement in a file."""
+        """Return the name of a file's statement in error messages."""
         return f"The statement in {self.folder}/{stem}{SUFFIXES[kind]}"
 
     def values(self, target: Mapping[str, str]) -> dict[str, Scalar | tuple[Scalar, ...]]:

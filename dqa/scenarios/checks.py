@@ -30,12 +30,12 @@ HEURISTICS = "heuristics"
 
 
 def heuristic_file(name: str) -> str:
-    """Return the file of a heuristic's statement in its scenario's folder, without its ending."""
+    """Return the path of a heuristic's statement in the scenario's folder, without the ending."""
     return f"{HEURISTICS}/{name}"
 
 
 def problems(document: ScenarioDocument, files: Mapping[str, bool]) -> Iterator[Problem]:
-    """Yield references that are wrong and parts that contradict each other.
+    """Yield the wrong references, and the parts that contradict each other.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class _Check:
                 yield from self._column((*path, field), table, column)
 
     def release_and_matters(self) -> Iterator[Problem]:
-        """Check that the parameters that ``[release]`` and ``[matters]`` name exist."""
+        """Check that the parameters in ``[release]`` and ``[matters]`` exist."""
         document = self._document
         if document.release is not None:
             name = document.release.database

@@ -152,7 +152,7 @@ class CandidatesPart(Listing):
     type: Literal["text", "integer"] | None = None
     """``text`` or ``integer``; by default the type of the listed column."""
     except_: str | None = Field(default=None, alias="except")
-    """The parameter whose value is not a candidate; ``except`` in the file."""
+    """The parameter whose value is not a candidate; its field in the file is ``except``."""
     listed_in: str | None = None
     """The parameter that lists the candidates of a question."""
 
@@ -191,7 +191,7 @@ class Computed(Part):
     columns: frozenset[str] = Field(min_length=1)
     """All columns in the argument of the function."""
     by: str
-    """The column that groups or selects the rows; no other column of the table may do this."""
+    """The only column of the table that may group or select the rows."""
 
 
 class Spared(Part):
@@ -200,7 +200,7 @@ class Spared(Part):
     by: str
     """The critical value from which the number is computed, by name."""
     columns: tuple[tuple[str, str], ...] = Field(min_length=1)
-    """Columns as ``(table, column)``. The number is also computed from at least one of them."""
+    """Columns as ``(table, column)``. At least one of them is also needed to compute the number."""
 
 
 class CriticalValue(Part):
@@ -244,7 +244,7 @@ class HeuristicPart(Part):
     """
 
     name: PlainName
-    """The name of the heuristic and its decider, which must be unique."""
+    """The name of the heuristic and of its decider. It must be unique."""
     description: Name
     """The choice of the heuristic, in one line."""
 

@@ -21,7 +21,7 @@ _lock = threading.RLock()
 
 
 def embedded(situation: Situation, kind: Kind) -> Database:
-    """Return a database in memory with a situation. It is closed when the situation is deleted."""
+    """Return a database in memory with a situation. Deleting the situation closes the database."""
     key = id(situation), kind
     with _lock:
         if key not in _databases:
@@ -58,7 +58,7 @@ def whole_rows(
     limits
         Limits of the result.
     called
-        How errors call the statement, for example by the name of its file.
+        The name of the statement in error messages, for example its file.
 
     Raises
     ------

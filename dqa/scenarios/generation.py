@@ -36,8 +36,8 @@ class Mix:
     direct
         The share of answers at a distance of 1 step.
     far
-        The share of answers at a distance of at least 2 steps. If `Difficulty.hops` is larger than
-        2, its value is the minimum distance instead.
+        The share of answers at a distance of at least 2 steps, or at least `Difficulty.hops` steps
+        if this number is larger.
 
     Raises
     ------
@@ -134,7 +134,7 @@ class Size(Protocol):
     """The scenario of worlds with this size."""
 
     def scaled(self, factor: float) -> Self:
-        """Return the size, with those numbers that may vary multiplied by `factor`."""
+        """Return a size in which all numbers that may vary are multiplied by `factor`."""
         ...
 
 
@@ -214,8 +214,8 @@ class Draw:
 class Drawn(NamedTuple):
     """A world and the questions about it. The questions have no ids yet.
 
-    `draw` contains the data to draw the world and the questions again. It is None if the generator
-    does not support that.
+    `draw` contains the data to draw the world and the questions again; None if the generator does
+    not support this.
     """
 
     situation: Situation

@@ -48,8 +48,8 @@ class MergedDocument:
     def wrong(self, path: FieldPath, problem: str) -> ParseError:
         """Return an error that names the file and the path of a field.
 
-        In the path, an item of a list is named by its name or label. An item without either is
-        named by its number from 1.
+        In the error, an item of a list appears with its name or label, or else with its number from
+        1.
         """
         names: list[str] = []
         part: Any = self.values
@@ -76,7 +76,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
     Raises
     ------
     ParseError
-        A file is missing or is not TOML, or a part that should be a list or table is neither.
+        A file is missing or is not TOML, or a part of a file has the wrong type.
     """
     own = _read(file, text)
     names = own.values.get(INCLUDE, [])
@@ -100,7 +100,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
 
 
 def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath) -> MergedDocument:
-    """Read an included file. Errors name the field `at`, in which the scenario names the file."""
+    """Read an included file. Errors refer to `at`: the scenario's field with the file's name."""
     path = PurePosixPath(name)
     if path.is_absolute() or path.suffix != ".toml" or not isinstance(folder, Path):
         raise own.wrong(at, f"'{name}' must be the path of a .toml file, relative to this folder")

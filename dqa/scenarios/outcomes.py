@@ -82,7 +82,7 @@ class ScenarioOutcomes:
         return self.outcomes_of(question, rows, called)
 
     def outcomes_of(self, question: Question, rows: Rows, called: str) -> Outcomes:
-        """Return the outcomes from the rows of a statement. Errors call the statement `called`.
+        """Return the outcomes in the rows of a statement, which error messages call `called`.
 
         Raises
         ------

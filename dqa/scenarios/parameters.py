@@ -61,7 +61,7 @@ def text_of(value: Scalar | Cell) -> str:
 def typed_text(cell: Cell, kind: ParameterType) -> str:
     """Convert a value of a database to a target's text.
 
-    Its form depends on the parameter's type.
+    The form of the text depends on the parameter's type.
     """
     if kind == "boolean" and cell in (0, 1):
         return text_of(bool(cell))

@@ -17,8 +17,8 @@ The folder contains
 ``outcomes.sql``, ``outcomes.cypher``
     the statement that returns the outcome of each candidate; optional;
 ``heuristics/NAME.sql``, ``heuristics/NAME.cypher``
-    for each heuristic of ``scenario.toml``, a statement whose first row's first column is the
-    answer.
+    for each heuristic of ``scenario.toml``, a statement that returns the answer in the first column
+    of its first row.
 
 Statements are templates whose placeholders are the keys of the target. All statements except those
 that list candidates may also use ``$candidates``. Statements for candidates, outcomes and

@@ -42,14 +42,14 @@ CYPHER_ESCAPES = str.maketrans(
 def sql_literal(value: Scalar) -> str:
     r"""Return `value` as an expression with the same meaning in every SQL dialect.
 
-    A backslash begins an escape only in MySQL's default mode. The literal ``'\\'`` therefore means
-    one or two backslashes, but the first character of its value is always a backslash.
+    The literal ``'\\'`` is one backslash in MySQL's default mode, and two in other dialects. The
+    expression uses only the first character of this literal, which is a backslash in all dialects.
 
     Raises
     ------
     DataError
-        The value is a text with a NUL, or a text with a backslash that also contains every
-        character that could stand for the backslash.
+        The value contains a NUL, or it contains a backslash and all characters that could serve as
+        its placeholder.
     """
     if not isinstance(value, str):
         return _plain(value).upper()

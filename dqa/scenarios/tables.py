@@ -154,9 +154,9 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
 def order_of(cell: Cell) -> tuple[bool, float, str]:
     """Return a sort key.
 
-    It puts numbers first, sorted by size. Texts follow, sorted by their characters.
+    Numbers come first, sorted by size. Texts follow, sorted by their characters.
 
-    The server does not sort, because its order of texts depends on its locale.
+    This order replaces the server's order of texts, which depends on the server's locale.
     """
     if isinstance(cell, int | float):
         return False, cell, ""

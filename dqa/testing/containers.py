@@ -1,8 +1,8 @@
 """Temporary database servers in containers, for tests.
 
 An image must support the environment variables of the official image. A server is ready when dqa
-can examine it over the network. Its log does not show reliably when it is ready, because logs
-differ between images, and some images restart the server during initialisation.
+can examine it over the network. The server's log is not used, because logs differ between images,
+and some images restart the server during initialisation.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def why_no_container(name: str | None = None, image: str | None = None) -> str |
     Parameters
     ----------
     name
-        One of `SERVERS`. Its image is pulled if it is missing.
+        One of `SERVERS`. If the server's image is missing, it is pulled.
     image
         The image to check. By default, it is the default image of `run_container`.
     """
@@ -109,8 +109,9 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     name
         One of `SERVERS`.
     image
-        Image of the container. The default is the value of ``DQA_MYSQL_IMAGE``,
-        ``DQA_POSTGRES_IMAGE`` or ``DQA_NEO4J_IMAGE``, or the official image.
+        Image of the container. By default, the environment variable ``DQA_MYSQL_IMAGE``,
+        ``DQA_POSTGRES_IMAGE`` or ``DQA_NEO4J_IMAGE`` names it; if the variable is not set, the
+        official image is used.
 
     Yields
     ------
@@ -124,8 +125,9 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     MissingKeyError
         The server's driver is not installed.
     DatabaseUnavailableError
-        No Docker engine answers, the package testcontainers or the image is missing, or the server
-        ends or is not ready within two minutes. The message contains the end of the server's log.
+        No Docker engine answers, the package testcontainers is missing, the image is missing, the
+        server ends, or it is not ready within two minutes. The message contains the end of the
+        server's log.
     """
     if name not in _SERVERS:
         raise UnknownNameError("kind of container", name, _SERVERS)
@@ -157,7 +159,7 @@ def wait_until_ready(
 ) -> None:
     """Wait until a backend can examine a server.
 
-    Connections alone do not show that a server is ready. It may accept them before its
+    A connection is not sufficient, because a server may accept connections before its
     initialisation is complete.
 
     Parameters

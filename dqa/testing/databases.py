@@ -29,8 +29,8 @@ class DatabaseCreator(ExitStack):
     folder
         The folder to which relative paths refer.
     fixture
-        Function that returns the fixture with a name. A server's fixture is requested, and the
-        server starts, only when a test needs it.
+        Function that returns a fixture by its name. A server starts when its fixture is requested,
+        so the fixture is requested only if a test needs the server.
     """
 
     def __init__(self, engine: str, folder: Path, fixture: Callable[[str], Any]) -> None:
@@ -101,8 +101,8 @@ class ServerStarter(ExitStack):
             ``mysql``, ``postgres`` or ``neo4j``.
         seed
             SQL or Cypher script, or the path of its file. The guard does not check it. The script
-            runs on the server unless it was the last script that ran there in this session. So it
-            must first delete what other scripts or earlier sessions wrote.
+            is skipped if it was also the last script that ran on this server in this session. It
+            must begin by deleting what other scripts and earlier sessions wrote.
 
         Raises
         ------

@@ -57,8 +57,8 @@ Asker: TypeAlias = Callable[..., Trace]
 def assert_choice(decision: Decided, *expected: Candidate) -> None:
     """Fail if a decision is not one of the expected choices.
 
-    If the question has no candidates, the text of the answer is compared. If an expected choice is
-    not a candidate, the test is wrong and also fails.
+    If the question has no candidates, the text of the answer is compared. The test also fails if an
+    expected choice is not a candidate.
     """
     __tracebackhide__ = True
     asked = decision.asked if isinstance(decision, Trace) else None

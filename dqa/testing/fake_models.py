@@ -66,7 +66,8 @@ class PreparedReplies(ProgramModel):
     Raises
     ------
     UsageError
-        There are more requests than replies, or a reply is a statement and the method accepts none.
+        There are more requests than replies, or a reply is a statement in a method without
+        statements.
     """
 
     name: str | None = "scripted:replies"

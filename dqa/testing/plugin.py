@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--dqa-record",
         choices=RECORDING,
         default="none",
-        help="recordings of models to make: 'none' (the default), 'missing' ones, or 'all'",
+        help="which recordings of models to make: 'none' (the default), 'missing' ones, or 'all'",
     )
     parser.addini("dqa_engine", "default of --dqa-engine", type="string", default="sqlite")
     parser.addini("dqa_containers", "default of --dqa-containers", type="string", default="require")
@@ -85,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that need a server, as far as this is known before they run."""
+    """Mark the tests that need a server according to their fixtures and parameters."""
     by_default = _setting(config, "engine") in SERVERS
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
@@ -112,7 +112,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the decisions of a failed test to its report, but only once."""
+    """Add the decisions of a failed test to its report, at most once."""
     report = yield
     record = item.stash.get(RECORD, None)
     if record is not None and call.when == "call":

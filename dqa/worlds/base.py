@@ -201,7 +201,7 @@ def is_move(question: Question) -> bool:
 
 
 def find_position(question: Question, database: Database) -> Position:
-    """Read the position that a question is about from the question's database.
+    """Read the position of a question from the question's database.
 
     Raises
     ------

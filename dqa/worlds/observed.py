@@ -73,10 +73,7 @@ class ObservedPosition(Position):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The kind of the next step.
-
-        It is the end if the reward is known. Otherwise it is a decision.
-        """
+        """The kind of the next step: the end if the reward is known, otherwise a decision."""
         return "decision" if self.reward is None else "terminal"
 
     @property
@@ -180,7 +177,7 @@ def events_of(
     database
         The history that the player may read.
     whose
-        How errors call the game.
+        The name of the game in error messages.
     game
         The number of the game; None if the database contains a single game.
     before

@@ -117,7 +117,7 @@ class Learnt:
 
 
 def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
-    """Return the factory of a learning player. If necessary, it trains with the budget `SMALL`."""
+    """Return a learning player's factory. If necessary, it trains the player (budget `SMALL`)."""
 
     def make(seed: int) -> Policy:
         return trainer.play(learn(trainer, seed).weights)

@@ -135,21 +135,18 @@ class Position(ABC):
         return self
 
     def shown_in(self, text: str) -> Shown:
-        """Return which part a question's text contains: nothing, the state, or state and events."""
+        """Return which part of the position a text contains."""
         del text
         return "nothing"
 
     def in_words(self, actions: Sequence[Candidate]) -> str:
-        """Return a description of the legal actions, if there are too many to list them.
-
-        If the actions are listed, return an empty text.
-        """
+        """Describe legal actions that are too many to list; otherwise return an empty text."""
         del actions
         return ""
 
     @abstractmethod
     def payoff(self) -> float | None:
-        """Return the viewer's payoff at a terminal node; None if hidden values decide it."""
+        """Return the viewer's payoff at a terminal node; None if it depends on hidden values."""
 
     @property
     def payoff_range(self) -> tuple[float, float]:
@@ -228,7 +225,7 @@ class Episode(ABC):
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
         """Return additional facts about an ended episode by name; may be empty.
 
-        For example: whether the players agreed, what they agreed on, and whether this is Pareto
+        For example: whether the players agreed, on what, and whether the agreement is Pareto
         optimal. The world's metrics use these facts.
         """
 
@@ -264,13 +261,13 @@ class World(ABC):
         seed
             The seed of all random events. These events do not depend on the players.
         mirrored
-            Whether the players swap their hidden values (cards, points) and, if seats differ, their
-            seats. Everything else is the same as in the game with this seed that is not mirrored.
+            Whether the players swap their hidden values (cards, points), and their seats if seats
+            differ. Everything else is the same as in the unmirrored game with this seed.
         """
 
     @abstractmethod
     def position(self, question: Question, database: Database) -> Position:
-        """Read the state that a question is about from the question's database.
+        """Read the state in a question's database, as the player of the question sees it.
 
         Raises
         ------

@@ -175,7 +175,7 @@ def test_heuristics_of_a_set_stand_below_its_table(shop: Path, tmp_path: Path) -
 def test_an_id_belongs_to_one_question(shop: Path, tmp_path: Path) -> None:
     """Also if the other id is a line number."""
     for lines in ([{**BEST, "id": "a"}] * 2, [{**BEST, "id": 2}, BEST]):
-        with pytest.raises(ParseError, match=r"own\.jsonl:2: id: question 1 has the same id '.'"):
+        with pytest.raises(ParseError, match=r"own\.jsonl:2: id: question 1 already has the id"):
             dqa.read_questions(written(tmp_path, *lines), shop)
 
 

@@ -49,15 +49,15 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     Parameters
     ----------
     scenarios
-        Scenarios with a generator, by name or folder. By default, `judged_scenarios`; if
-        `difficulty` is set, only the scenarios whose generator supports it.
+        Scenarios with a generator, by name or folder. By default, the result of `judged_scenarios`;
+        if `difficulty` is set, only those of them whose generator supports it.
     count
         Number of questions per scenario; by default 10.
     seed
         The seed; not negative.
     sizes
-        The sizes of worlds: a sequence with at most one size per scenario, or a mapping from
-        scenarios to fields of the size by name. By default, sizes vary around the usual size of the
+        The sizes of worlds: a sequence with at most one size per scenario, or a mapping such as
+        ``{scenario: {field: value}}``. By default, sizes vary around the usual size of the
         scenario.
     difficulty
         Bounds for harder questions; by default the usual bounds. Scenarios without a simulator do

@@ -235,7 +235,7 @@ def _counts(question_set: QuestionSet) -> dict[str, Counts]:
 
 
 def _plain(value: object) -> object:
-    """Convert an option to JSON. Infinite bounds become null. Sizes name their scenario."""
+    """Convert an option to JSON. Infinite bounds become null. Sizes get a field ``scenario``."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     plain = to_jsonable_python(value, inf_nan_mode="null")

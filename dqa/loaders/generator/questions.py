@@ -72,7 +72,7 @@ class Asking:
 class _Fit(NamedTuple):
     """A question that meets all bounds.
 
-    `far` says whether its answer is far; None without a mix.
+    `far` says whether the answer is far from the target; None without a mix.
     """
 
     labelled: LabelledQuestion
@@ -95,8 +95,8 @@ def ask(
     Returns
     -------
     list[LabelledQuestion]
-        At most `wanted` questions without ids, in the order of `targets`. With a mix, the questions
-        with near answers are in this order, and so are the questions with far answers.
+        At most `wanted` questions without ids, in the order of `targets`. With a mix, this order
+        holds separately for questions with near answers and with far answers.
     """
     asking = asking.about(situation)
     mix, first = asking.difficulty.mix, asking.first

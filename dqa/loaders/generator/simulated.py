@@ -130,7 +130,7 @@ class _Series:
     def search(self, database: int, first: int, wanted: int, request: Request) -> Drawn:
         """Draw worlds until one contains suitable questions.
 
-        Return it with at most `wanted` questions.
+        Return this world with at most `wanted` questions.
 
         Parameters
         ----------

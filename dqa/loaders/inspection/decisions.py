@@ -49,7 +49,7 @@ class DecisionCheck(StatementTrial):
         Parameters
         ----------
         named
-            The values of the targets that the user chose.
+            The parameter values that the user chose.
         """
         for statements in self._written.values():
             self.check_parameters(statements)

@@ -88,7 +88,7 @@ class Findings:
 def lines_of_file(file: Path) -> list[str]:
     """Return the lines of a file.
 
-    For an unreadable file, return no lines: the reader reports it.
+    If the file cannot be read, return an empty list. The folder's reader reports such files.
     """
     with suppress(DqaError):
         return read_text(file).split("\n")

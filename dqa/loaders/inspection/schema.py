@@ -103,9 +103,9 @@ class _Check:
     def named(
         self, path: FieldPath, what: str, name: str, known: Mapping[str, _Known], *, is_shown: bool
     ) -> _Known | None:
-        """Return the table, label or relationship type of the database that has a name.
+        """Return the table, label or relationship type called `name`.
 
-        If the database lacks it, or the policy hides it, report that and return None.
+        If the database lacks it, or the policy hides it, report this and return None.
         """
         dialect = self.database.dialect
         # MySQL ignores the case of columns only.

@@ -77,7 +77,8 @@ class StatementTrial:
     def run(self, written: Written, values: Values, rows: int) -> Rows | None:
         """Run a statement.
 
-        If it fails, report the error and return None. Do not run it a second time.
+        If the statement fails, report the error and return None. A failed statement is not run
+        again.
         """
         if written[:2] in self._broken:
             return None

@@ -20,7 +20,7 @@ _NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 class Fact:
     """A table whose rows belong to candidates.
 
-    They are connected by a join, or in a graph by relationships.
+    A join connects the rows to the candidates; in a graph, relationships do.
     """
 
     table: SurveyedTable

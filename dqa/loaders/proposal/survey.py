@@ -254,7 +254,7 @@ class Survey:
         return f"e.{self.spelled(column)}"
 
     def select(self, table: SurveyedTable, values: Sequence[str]) -> str:
-        """Return the statement that reads values of a table's rows. It calls a row `e`."""
+        """Return the statement that reads values of a table, with the alias `e` for the table."""
         listed, name = ", ".join(values), self.spelled(table.name)
         if not self.is_graph:
             return f"SELECT {listed} FROM {name} e"  # noqa: S608

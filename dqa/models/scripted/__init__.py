@@ -2,7 +2,7 @@
 
 Deciders use scripted models with the same loops, prompts, parsers, tools and databases as language
 models. Scripted models need no key. The analyst, which follows the business rules with queries, is
-a baseline. Output always says that a model was scripted.
+a baseline. All results say that a model was scripted.
 
 `dqa.models.scripted.steps` defines the steps of scripts. The folder of a scenario names its
 scripts. Each method has a `Responder` for its conversations.
@@ -141,7 +141,7 @@ def scripted_model(name: str, seed: int = 0) -> ScriptedModel:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReplies:
-    """The scripted replies to the prompts of a method. An entry point of ``dqa.scripted`` names it.
+    """The scripted replies to a method's prompts, registered by an entry point of ``dqa.scripted``.
 
     Parameters
     ----------

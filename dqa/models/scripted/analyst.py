@@ -88,8 +88,8 @@ def analyst(task: Task, seed: int) -> Script:
 def _query_heuristics(scenario: Scenario, kind: Kind, rules: list[Heuristic], task: Task) -> Script:
     """Query heuristics, and choose the candidate that most of them return.
 
-    A method that plans queries all heuristics; other methods query three, or one if only one
-    statement is allowed.
+    All heuristics are queried if the method makes a plan. Otherwise, three are queried, or one if
+    only one statement is allowed.
     """
     count = 1 if task.once else len(rules) if task.plans else 3
     plan = numbered(["Ask one heuristic after another.", "Choose what most of them say."])

@@ -98,7 +98,7 @@ class TerminalReviewer:
     def _answer(self, console: Console, review: Review) -> ReviewAnswer | None:
         """Return the person's answer.
 
-        Return None if it is an unknown word, or an edit changes nothing.
+        Return None for an unknown answer, or for an edit that changes nothing.
         """
         # Compare whole words, so that "abort" does not approve.
         match _line(console, _CHOICES).strip().lower():
@@ -220,8 +220,8 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     allow_no_evidence
         Accept an answer even if no statement succeeded.
     trace
-        New file for the record of the decision. By default, it is stored in your data folder
-        (or in the folder of the variable DQA_DECISIONS).
+        New file for the record of the decision. By default, the record is stored in the folder of
+        the variable DQA_DECISIONS, or else in your data folder.
     no_record
         Do not store the record of the decision.
     html

@@ -223,10 +223,8 @@ def doctor(
     errors. With --scenario, the command instead reports the problems in a scenario's folder by file
     and line.
 
-    The exit code is 1 if the scenario's folder has an error. It is also 1 if a checked database
-    fails: a database that is installed, configured or named with --database. It is 2 if a location
-    is wrong or a server
-    refuses the login.
+    The exit code is 1 if a checked database fails, or if the scenario's folder has an error. The
+    exit code is 2 if a location is wrong, or if a server refuses the login.
 
     Parameters
     ----------

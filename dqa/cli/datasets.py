@@ -156,7 +156,7 @@ def annotate(
     rule_set: RuleSet = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate all candidates of each question, and compare the best with the official answer.
+    """Simulate the candidates of each question, and compare the best one with the official answer.
 
     A candidate is one of the possible decisions of a question.
     """

@@ -144,8 +144,8 @@ def spec_fields(
         Values of the options on the command line, by name. Options that do not belong to a spec are
         ignored.
     base
-        If an option changes only a part of a field, the rest comes from this spec; None for the
-        default.
+        If an option changes only a part of a field, the rest of the field comes from this spec.
+        None stands for a spec with default values.
     sets
         Whether ``--set`` may also name a set of questions.
 

@@ -119,7 +119,7 @@ class Group(_PlainHelp, TyperGroup):
 
 
 def _help(parameter: Any) -> str:  # noqa: ANN401
-    """Return the help of a parameter. The default is added if it tells the user something."""
+    """Return the help of a parameter, with its default if the default is informative."""
     text, default = parameter.help or "", parameter.default
     if parameter.required:
         return text if parameter.param_type_name == "argument" else f"{text} (required)"

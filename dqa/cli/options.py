@@ -77,7 +77,7 @@ def declared(
         The type of the parameter, with its bounds. If it already declares an option, only missing
         help is added.
     described
-        The help and the placeholder. If it has no placeholder, the type determines the placeholder.
+        The help and the placeholder. A missing placeholder is derived from the type.
     group
         The group of the option in the help, if `GROUP_OF` does not contain the option.
     """
@@ -239,8 +239,9 @@ class StoringOptions:
     Attributes
     ----------
     out : DIR|STORE
-        New folder for the run: results, traces and settings. Or STORE#NAME: a run in a store,
-        which is a file runs.db or a database URL. Repeat the command to resume the run.
+        New folder for the results, traces and settings of the run. Or STORE#NAME for a run in a
+        store; a store is a file such as runs.db, or a database URL. Repeat the command to resume
+        the run.
     retry_failed
         Repeat decisions that failed because of a server or a bug. --resume always does this.
     """

@@ -105,9 +105,10 @@ def show(  # noqa: PLR0913  (one parameter per option)
 
     This command reads only the stored run. It needs no release, database or model.
 
-    Without other options, it prints the table of results. Options that select decisions list them
-    with their choice, the right answer, and the command that shows the steps. With QUESTION, or for
-    a file of one decision, it shows the steps. If several decisions match QUESTION, it lists them.
+    Without other options, it prints the table of results. With options that select decisions, it
+    lists these decisions with their choice, the right answer, and the command that shows the steps.
+    With QUESTION, or for a file of one decision, it shows the steps. If several decisions match
+    QUESTION, it lists them.
 
     Parameters
     ----------

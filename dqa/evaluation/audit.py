@@ -1,9 +1,9 @@
 """Audit every official label of a release.
 
 The audit judges a label under every rule set of its scenario's simulator. A simulator may declare
-which of its rule sets follows the written rules, and how the calculations of its other rule sets
-differ from these rules (`dqa.core.simulator.CountingRules`). If the label is best only under other
-rule sets, the verdict names their difference, such as a sum that is counted twice.
+which rule set follows the written rules, and how its other rule sets differ from them
+(`dqa.core.simulator.CountingRules`). If the label is best only under rule sets that differ from the
+written rules, the verdict names the difference, such as a sum that is counted twice.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class LabelAudit(Record):
     reason
         The rank of the label under each rule set, or the reason why the label cannot be judged.
     best
-        The best candidate under each rule set, without rounding; empty if the label cannot be
-        judged. The rule sets are in the order of the simulator.
+        The best candidate under each rule set, without rounding. The rule sets are in the
+        simulator's order. Empty if the label cannot be judged.
     agrees
-        For each rule set, whether the label is the best candidate (`best`).
+        For each rule set, whether the label is the candidate in `best`.
     regret, rank
         For each rule set, the loss of the label relative to the best candidate, and the rank of the
         label.
@@ -79,7 +79,7 @@ class Totals(Record):
     Attributes
     ----------
     rule_sets
-        A description of each rule set; empty if the simulator has none.
+        The description of each rule set; "" for a rule set without a description.
     agree
         For each rule set, the number of labels that are the best candidate.
     only_first
@@ -99,7 +99,7 @@ class Totals(Record):
 class ReleaseAudit(Record):
     """The audit of a question set: labels, totals by scenario, and defects in the files.
 
-    `shortcuts` counts how often each heuristic of the scenarios gives the official label.
+    `shortcuts` contains, for each heuristic, how often its answer is the official label.
     """
 
     name: str
@@ -115,8 +115,10 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
 
     Raises
     ------
+    UsageError
+        A question has neither a simulator nor recorded outcomes.
     UnknownNameError
-        A scenario has no simulator.
+        A situation is unknown.
     SituationError
         A situation is not valid for its scenario.
     """
@@ -222,11 +224,10 @@ def _verdict(
 
 
 def _grounds(agreeing: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
-    """Return what all rule sets in `agreeing` calculate differently from the written rules.
+    """Return the differences from the written rules that all rule sets in `agreeing` share.
 
-    Differences that a rule set in `others` has too are left out, unless no difference remains. If
-    the rule sets in `agreeing` have no common difference, the result contains the names of these
-    rule sets.
+    If some of these differences occur in no rule set of `others`, return only these. If the rule
+    sets in `agreeing` share no difference, return their names.
     """
     first, *rest = (counting.grounds[name] for name in agreeing)
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
@@ -237,11 +238,13 @@ def _grounds(agreeing: Sequence[str], others: Sequence[str], counting: CountingR
 
 def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
     if official == outcomes.answer:
-        return f"Under {name} the label is best."
+        return f"Under {name}, the label is best."
     if official in outcomes.ties:
         count = len(outcomes.ties)
-        return f"Under {name} {count} candidates are best, such as the label and {outcomes.answer}."
-    best = f"Under {name} {outcomes.answer} is best; the label ranks {outcomes.rank(official)}"
+        return (
+            f"Under {name}, {count} candidates are best, such as the label and {outcomes.answer}."
+        )
+    best = f"Under {name}, {outcomes.answer} is best; the label has rank {outcomes.rank(official)}"
     share = outcomes.relative_regret(official)
     if share is None or not isfinite(share):
         return f"{best}."
@@ -319,11 +322,11 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     Raises
     ------
     UsageError
-        A question has no simulator and no recorded outcomes.
+        A question has neither a simulator nor recorded outcomes.
     UnknownNameError
-        A scenario has no simulator, or the rule set or a situation is unknown.
+        The rule set or a situation is unknown.
     SituationError
-        A situation breaks the rules of its scenario.
+        A situation is not valid for its scenario.
     """
     judge, simulated, found = Judge(question_set, rule_set), plugins.names("simulator"), []
     for question in question_set.questions:

@@ -57,7 +57,7 @@ class NamedDecider:
 
 
 def find_decider(name: str, objects: PassedObjects) -> Decider | DeciderFactory:
-    """Return a decider that a Python caller passed, or the factory of this name."""
+    """Return the passed decider of this name, or else the factory of this name."""
     found = objects.deciders.get(name)
     return plugins.decider(name) if found is None else found
 
@@ -165,14 +165,14 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding
         The settings and the limits of the deciders.
     contestants
-        The deciders. Their `options` are set by this function.
+        The deciders. This function sets their `options`.
     calls
         Options of model calls.
     epochs
         The number of repetitions of each question.
     resumed
-        Only for a resumed run: a function that returns the tokens and calls of all other processes
-        of this run, including processes that have ended.
+        Required only if a run is resumed. Returns the tokens and calls of all other processes of
+        this run, including processes that have ended.
     given
         Chat models that a Python caller passed as objects.
 

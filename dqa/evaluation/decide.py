@@ -1,8 +1,8 @@
 """Make and judge decisions one by one, with one worker for all threads of a process.
 
-An unexpected error of a decider, a plug-in or a driver is a bug. It ends one decision, which is not
-judged, and the run continues. An error that would end every decision (a wrong key or name, a
-plug-in that cannot be loaded) stops the run.
+An unexpected error of a decider, a plug-in or a driver is a bug. A bug ends one decision, which is
+not judged, and the run continues. An error that would end every decision, such as a wrong name,
+stops the run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _STOPS = (UsageError, DataError, PluginError)
 
 
 def end_decision(decision: Decision, error: Exception) -> Decision:
-    """Return the decision that an error ended. Raise the error again if it stops the whole run.
+    """Return the decision that an error ended. If the error stops the run, raise it again.
 
     The decision contains the evidence, events and usage up to the error, but no answer.
     """
@@ -71,7 +71,7 @@ def require_decision(returned: object, decider: str) -> Decision:
 def decide_or_end(
     decide: Callable[[], Decision], where: str = "", *, debug: bool = False
 ) -> Decision:
-    """Return a decision. If an error ends the decision, return what was recorded before the error.
+    """Make a decision. If an error ends it, return what was recorded before the error.
 
     Parameters
     ----------
@@ -384,10 +384,10 @@ def _close(opened: Iterable[_OpenDatabase]) -> None:
 
 
 class Patience:
-    """Limits the time that a run waits for a database; all threads of the run share the limit.
+    """Limits the time that a run waits for a database. All threads of the run share the limit.
 
-    If a server never comes back, the run waits once, not once per question. The remaining decisions
-    then end as `Ending.INFRASTRUCTURE`.
+    If a server never answers again, the run waits once, not once per question. The remaining
+    decisions then end as `Ending.INFRASTRUCTURE`.
 
     Parameters
     ----------
@@ -407,7 +407,7 @@ class Patience:
     def repeat(
         self, attempt: Callable[[], _Attempt], is_outage: Callable[[_Attempt], bool]
     ) -> _Attempt:
-        """Call `attempt` until its result is not an outage or the waiting time is used up.
+        """Call `attempt`. Repeat it while its result is an outage and waiting time remains.
 
         When the waiting time is used up, each later task tries the database only once. When the
         database answers again, the full waiting time is available again.

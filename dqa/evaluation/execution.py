@@ -39,7 +39,7 @@ class Match:
     right
         Whether the rows match; None if a gold statement returns no comparable rows.
     problem
-        The reason why a statement has no rows that can be compared; None if all statements have.
+        The reason why a statement has no comparable rows; None if all statements have such rows.
     metrics
         The metrics of the benchmark's own evaluation, by name: ``EX`` and ``Soft-F1`` for BIRD,
         ``Spider EX`` for Spider.
@@ -125,8 +125,8 @@ def _rows_of(database: Database, statement: str) -> Rows | str:
 def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
     """Mark binary values. Otherwise they would equal texts with the same hexadecimal digits.
 
-    A result shows a binary value as a hexadecimal text. The length of the value in the database
-    shows whether it is binary: the text then has two digits for each byte of the value.
+    In `rows`, a binary value is a hexadecimal text, with two digits for each byte. It is recognised
+    by its length in the database.
     """
     found = list(map(list, rows.rows))
     names = [f"c{index}" for index in range(len(rows.columns))]
@@ -185,10 +185,7 @@ def _metrics(
 
 
 def _normalised_rows(database: Database, statement: str, rows: Rows | str) -> Rows | str:
-    """Return the rows of a statement.
-
-    The statement is first changed as Spider's evaluation does.
-    """
+    """Return the rows of a statement after changing it as Spider's evaluation changes it."""
     normalised = _normalised(statement)
     return rows if normalised == statement else _rows_of(database, normalised)
 
@@ -307,9 +304,8 @@ def _can_order(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row
 
     The order of rows does not matter, but a repeated row must be repeated equally often.
 
-    `chosen` contains the indexes of the columns at the first positions. The function tries each of
-    the remaining columns at the next position. If columns are identical, it tries only the first of
-    them.
+    `chosen` contains the indexes of the columns at the first positions. The function tries each
+    remaining column at the next position. Of identical columns, it tries only the first.
     """
     count = len(chosen)
     if count == len(wanted):

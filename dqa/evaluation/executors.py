@@ -52,7 +52,8 @@ class Problem(NamedTuple):
     def of(cls, error: BaseException) -> Problem:
         """Return an error as data.
 
-        `kind` is the nearest class of the error whose constructor needs only a message.
+        `kind` is the class of a `DqaError`, or its nearest base class whose constructor needs only
+        a message. For any other error, `kind` is `RuntimeError`.
         """
         is_ours = isinstance(error, DqaError)
         message = str(error) if is_ours else f"{type(error).__name__}: {error}"
@@ -66,7 +67,7 @@ class Problem(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The decisions that a worker made. `problem` is None unless an error ended the batch early."""
+    """The decisions that a worker made, and the error that ended the batch early (or None)."""
 
     made: list[DecisionRecord]
     problem: Problem | None = None
@@ -77,9 +78,9 @@ class Lane(ABC):
 
     @abstractmethod
     def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
-        """Make a batch. Raise `WorkerDiedError` if the worker dies.
+        """Make a batch of decisions. Raise `WorkerDiedError` if the worker dies.
 
-        The next call starts a new worker.
+        After this error, the next call starts a new worker.
         """
 
     @abstractmethod
@@ -114,11 +115,11 @@ class Executor:
 
     @property
     def free_groups(self) -> list[Group | None]:
-        """For each free worker, the group of tasks whose database it has open, or None."""
+        """For each free worker, the group of tasks whose database the worker has open, or None."""
         return [group for _, group in reversed(self._free)]
 
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
-        """Give a batch to a free worker. If possible, the worker already has its database open.
+        """Give a batch to a free worker, preferably one that has the batch's database open.
 
         Parameters
         ----------
@@ -158,7 +159,7 @@ class _ThreadLane(Lane):
         self._worker = worker
 
     def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
-        """Make a batch."""
+        """Make a batch of decisions."""
         del used  # the threads share one budget
         records = map(self._worker.decide, tasks)
         return Batch([one for one in records if one is not None])
@@ -184,7 +185,7 @@ class ProcessLane(Lane):
         self._is_closed = False
 
     def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
-        """Make a batch."""
+        """Make a batch of decisions."""
         died: type[WorkerDiedError] = WorkerNotStartedError
         try:
             if self._process is None or self._requests is None:

@@ -124,7 +124,7 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """Says whether a column of the table counts a decision.
+    """A decision, and whether a column of a table counts it (`holds`).
 
     The scenario "" stands for all scenarios together.
     """
@@ -225,7 +225,7 @@ class Analysis(Record):
     tables
         The tables of all measures.
     notes
-        Lines about decisions that are missing in the tables.
+        Lines about decisions that the tables leave out.
     runs
         The judged decisions with a trace, in the order of the results.
     """

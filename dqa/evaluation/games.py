@@ -39,7 +39,7 @@ _VERSUS = " vs "
 class CannotPlayError(UsageError):
     """A contestant cannot play the games of a world.
 
-    For example, the decider LDM2 needs a memory.
+    For example, the decider LDM2 cannot play if its memory is empty.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class GameSetup:
     warnings
         Warnings for the user before the games start.
     database, kind
-        The backend's name and the kind of the database that stores the history of the games; see
+        The name and the kind of the database that stores the history of the games; see
         `with_history`.
     """
 
@@ -149,7 +149,6 @@ class GameSetup:
         )
 
     def _task(self, game: Game, epoch: int) -> Task:
-        """Return the task of a game."""
         contestants = [name for name in (game.player, game.opponent) if name]
         pair, mirrored = _VERSUS.join(contestants), ", mirrored" if game.mirrored else ""
         specs = dict.fromkeys(self.models[name] for name in contestants)

@@ -1,8 +1,8 @@
 """Parse the locations of runs: the option ``--out`` and the argument RUN.
 
 A run is stored in a database: a SQLite file, or a database with a SQLAlchemy URL. If the password
-of a URL is masked, the variable ``DQA_STORE_URL`` contains the whole URL. A run in a
-folder is in the file ``run.db``. The name of a run follows ``#``::
+of a URL is masked, the complete URL comes from the variable ``DQA_STORE_URL``. A run in a folder is
+in the file ``run.db``. The name of a run follows ``#``::
 
     runs/first              a folder with one run
     runs.db                 a SQLite file
@@ -109,7 +109,7 @@ def locate_run(run: RunLocation | Path | str) -> RunLocation:
 
 
 def _is_store(path: Path) -> bool:
-    """Return whether a path is a store, or will be one when a run is stored in it."""
+    """Return whether a path is a store, or will become a store when a run is stored there."""
     if path.suffix.lower() in STORE_SUFFIXES:
         return not path.is_dir()
     try:

@@ -30,8 +30,8 @@ EngineName: TypeAlias = Literal["local", "ray"]
 class RunOptions(Record, use_attribute_docstrings=True):
     """How many decisions run in parallel, where they run, and how long the run waits.
 
-    The processes share `workers` threads. On a cluster, every worker has `workers` threads. Without
-    an address, Ray (extra ``ray``) uses ``RAY_ADDRESS``, or starts a cluster.
+    `workers` is the number of threads of all processes on this machine together, or of each worker
+    process on a Ray cluster. Without an address, Ray uses ``RAY_ADDRESS``, or starts a cluster.
     """
 
     engine: EngineName = "local"

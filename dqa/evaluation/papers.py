@@ -66,7 +66,7 @@ class PublishedRow(Record):
     def of(
         cls, name: str, decider: str, places: Sequence[Place], values: Sequence[float | None]
     ) -> Self:
-        """Return a row with the given values. `places` names the place of each value in the table.
+        """Return a row with the given values. `places` contains the scenario and column of each.
 
         Raises
         ------
@@ -104,9 +104,9 @@ class TableFacts(Record):
     world
         World of the games; None for a table about questions.
     reference
-        The player with whose decisions the decisions of all players are compared.
+        The player whose decisions the paper compares with the decisions of every player.
     drawn
-        Whether the values come from a figure with bars.
+        Whether the values were read from a bar chart.
     note
         A note that explains the numbers in the paper.
     """
@@ -146,7 +146,7 @@ class Publication(Record):
     setting
         The models, databases and questions that the figures are about.
     strict_official
-        Whether only the official label counted as right.
+        Whether the paper counts only the official label as right.
     analysis
         The function that calculates the tables about questions (`dqa.evaluation.findings.Analyse`),
         as ``package.module:function``.
@@ -221,7 +221,7 @@ class PaperTable(TableFacts):
     Attributes
     ----------
     our_reference
-        The player with which the decisions of the run are compared.
+        The player whose decisions are compared with the decisions of the run.
     rows
         Rows of the paper, followed by rows that only the run has.
     """
@@ -334,10 +334,7 @@ def _without_model(decider: str) -> str:
 
 
 def _fits(row: PublishedRow, decider: str, model: str) -> bool:
-    """Return whether a row is about this decider.
-
-    If the row names a model, it must be this model.
-    """
+    """Return whether a row is about this decider, and about this model if the row names a model."""
     if row.decider not in {decider, _without_model(decider)}:
         return False
     return row.model is None or _plain(row.model) in _plain(model)
@@ -413,7 +410,7 @@ SCORE, PARETO = "score", "pareto optimal"
 def _of_games(table: PublishedTable, one: GameFigures) -> dict[Place, OwnFigure]:
     """Return the figures of a player by their place in the paper's table.
 
-    `one` has the figures against one opponent, or against all opponents together.
+    `one` contains the figures against one opponent, or against all opponents together.
     """
     printed = {(figure.scenario, figure.column) for row in table.rows for figure in row.figures}
     against = one.opponent or ""

@@ -1,9 +1,8 @@
 """Play the games of a run. For a decider, every move is a question.
 
-If a decision names no legal action, the fallback of the position is played. The result contains the
-number of these moves. A game has no returns if a server error, a spent budget or a bug of a decider
-ends it, or if a person stops it. A game is stored as one decision, with the events of all its
-moves.
+If a decision names no legal action, the fallback of the position is played, and the result counts
+it. A game that a server error, a spent budget, a bug of a decider or a person ended early has no
+returns. A game is stored as one decision, with the events of all its moves.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class PlayedMove:
     reference
         The action of the reference in the same position; None if there is no reference.
     shown
-        The description of the position for the player.
+        The description of the position that the player received.
     """
 
     player: str
@@ -89,8 +88,8 @@ class Played:
     facts
         Further facts about the episode; see `dqa.worlds.world.Episode.facts`.
     goal
-        The goal of the episode, which is in the target of the first question. If the target has no
-        goal, it is the text of the first question.
+        The goal in the target of the first question. If the target contains no goal, the text of
+        the first question.
     """
 
     moves: tuple[PlayedMove, ...]
@@ -238,8 +237,8 @@ class _Attempt:
     moves
         The moves of the attempt so far.
     trajectory
-        The trajectory, which the decider receives before its later attempts; None if the attempt
-        did not reach its end.
+        The trajectory of the attempt, which the decider receives before later attempts; None if the
+        attempt did not reach its end.
     """
 
     number: int = 0

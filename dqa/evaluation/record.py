@@ -43,7 +43,7 @@ AnySpec: TypeAlias = Annotated[
 
 
 class GamesRecord(Record):
-    """Further data in the record of a run, if it is a run of games.
+    """Additional data in the record of a run of games.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class RunRecord(Record):
     version
         The version of this record.
     spec
-        The spec of the run; None for runs of the first version.
+        The spec of the run; None if an older version did not record it.
     content_hash
         The hash of the questions and their situations, or of the first moves of the games.
     planned
@@ -80,10 +80,9 @@ class RunRecord(Record):
     versions
         The versions of Python and of the main packages.
     games
-        Further data, if the run is a run of games.
+        Additional data of a run of games.
     resumable
-        Whether the run can be resumed. It cannot if it was started by an older version, whose
-        prompts differ.
+        Whether the run can be resumed. False for a run of an older version whose prompts differ.
     """
 
     version: Literal[1] = 1

@@ -155,7 +155,7 @@ class Result(Record, use_attribute_docstrings=True):
     official: Candidate | None
     """The official answer, if there is one."""
     ties: tuple[Candidate, ...]
-    """The first 1,000 best decisions, and the choice if it is another best decision."""
+    """The first 1,000 best decisions, and the choice if it is a further best decision."""
     regret: float | None = Field(ge=0)
     """The loss relative to the best decision, in the unit of the scenario."""
     relative_regret: float | None = Field(ge=0)

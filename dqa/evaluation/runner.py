@@ -106,7 +106,7 @@ class _Loop:
         Number of decisions that crashed in a row, and number of workers that did not start in a
         row.
     deaths
-        For each decision, the number of workers that died while they made it.
+        For each decision, the number of workers that died while making it.
     """
 
     executor: Executor

@@ -46,7 +46,7 @@ def rules_of(scenario: str, rule_set: str | None) -> str:
 
 
 def usual_rules(questions: QuestionSet) -> str | None:
-    """Return the rule set that a question set names, if every simulator of its scenarios has it."""
+    """Return the rule set that a question set names, or None if a scenario's simulator lacks it."""
     simulated = {q.scenario for q in questions.questions} & set(plugins.names("simulator"))
     named = questions.rule_set
     return named if all(named in plugins.simulator(n).rule_sets for n in simulated) else None
@@ -120,8 +120,8 @@ class Assessment:
         The best candidates by the simulator or the recorded outcomes; without outcomes, the known
         answers.
     regret, relative_regret, rank
-        See `Outcomes`. A value is None if it is infinite, or if there is no choice or there are no
-        outcomes.
+        See `Outcomes`. None if the value is infinite, the decision has no choice, or outcomes are
+        unknown.
     value
         The outcome of the choice, in the scenario's unit. None if there is no choice, or if
         outcomes are unknown.
@@ -132,7 +132,7 @@ class Assessment:
     match
         The rule for comparing rows, if the answer is a statement.
     problem
-        The reason why the answer or the gold statement has no rows that can be compared.
+        The reason why the answer or a gold statement returns no comparable rows.
     official_metrics
         The metrics of the benchmark's own evaluation, by name.
     game

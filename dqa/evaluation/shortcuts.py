@@ -1,7 +1,7 @@
 """Measure how often heuristics and random answers are right on scored questions.
 
 A heuristic (`dqa.deciders.baselines`) is one query that ignores the rules. If a heuristic reaches
-the score of a decider on the same questions, this score says little about the decider.
+the score of a decider on the same questions, the score says little about the decider.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class Shortcut(Record):
     questions, right
         The number of questions of the scenario, and the number of right answers.
     with_ties, by_label
-        Number of right answers if all best candidates are right, and if only the official label is
-        right. `right` is one of these numbers.
+        The number of right answers when every best candidate counts as right, and when only the
+        official label counts as right. `right` is one of these numbers.
     """
 
     name: str
@@ -115,9 +115,8 @@ def choose_by_shortcuts(
 ) -> tuple[ShortcutChoices, ...]:
     """Let every heuristic answer the questions of its scenario, in the order of the set.
 
-    Heuristics about a user's own database run on this database, and all others on SQLite in memory.
-    If the file of a user's own question already contains the choice of a heuristic, this choice is
-    returned.
+    Heuristics about a user's own database run on that database, and all others on SQLite in memory.
+    If a user's question file already contains the choice of a heuristic, that choice is returned.
 
     Parameters
     ----------

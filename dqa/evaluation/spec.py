@@ -205,7 +205,7 @@ class Deciding(Record, use_attribute_docstrings=True):
 class RunSpec(Deciding, use_attribute_docstrings=True):
     """A run of questions: their source, deciders, models, databases, and the rules of judging.
 
-    If `models` is not empty, `model` is the first of them. Questions about a user's own databases
+    If `models` is not empty, `model` is its first element. Questions about a user's own databases
     contain the names of these databases.
 
     Raises
@@ -302,8 +302,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the spec's own fields)
         """Return the spec with changed fields.
 
-        If `model` is changed, `models` becomes empty. If `models` is changed, `model` becomes the
-        first of them.
+        If `model` is changed, `models` becomes empty. If `models` is changed, `model` becomes its
+        first element.
         """
         models = fields.get("models")
         if isinstance(models, list | tuple) and models:
@@ -431,11 +431,9 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     def first_number(self, match: int) -> int:
         """Return the offset that is added to the game numbers of a match.
 
-        The first game of a run has the number 1.
-
-        The number of a game in its world is 2 * seed, or 2 * seed + 1 if the game is mirrored. All
-        matches have the
-        same seeds, so they need different offsets.
+        The first game of a run has the number 1. In its world, a game has the number 2 * seed, or
+        2 * seed + 1 if it is mirrored. All matches have the same seeds, so they need different
+        offsets.
         """
         return 2 * (match * self.games - self.deal(1)) + 1
 

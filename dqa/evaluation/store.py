@@ -326,8 +326,8 @@ class RunStore:
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
         """Store one decision, and the usage of its abandoned attempts, in one transaction.
 
-        If another process has already stored this decision, the stored decision remains. The new
-        decision counts as an abandoned attempt, of which only the usage is stored.
+        If another process has already stored this decision, the stored decision remains. Only the
+        usage of the new decision is stored, as that of an abandoned attempt.
         """
         if result.outcome is Outcome.CRASHED:
             self.crashed.append(trace)
@@ -402,8 +402,8 @@ class RunStore:
     def close(self, *, discard: bool = False) -> None:
         """Release the claims and close the store. Stored decisions remain.
 
-        With `discard`, also remove the run if it is new and has no decisions, unless another
-        process works on it.
+        With `discard`, also remove a new run that has no decisions and no claims of other
+        processes.
         """
         if self.is_closed:
             return
@@ -564,7 +564,7 @@ def require_writable(location: RunLocation | None) -> None:
 def has_recorded(location: RunLocation, cassette: Path) -> bool:
     """Return whether the model calls of a run at a location were recorded in this cassette.
 
-    If the location names no run, all runs of its store are checked.
+    If the location contains no run name, all runs of its store are checked.
     """
     if location.file is not None and not location.file.exists():
         return False

@@ -218,7 +218,7 @@ def is_store(location: RunLocation) -> bool:
 
 @contextmanager
 def reading(location: RunLocation) -> Iterator[Connection]:
-    """Open a connection for reading. Raise `UsageError` unless this dqa can read the store."""
+    """Open a connection for reading. Raise `UsageError` if this dqa cannot read the store."""
     with connected(location) as connection:
         require_version(connection, location)
         yield connection

@@ -24,7 +24,7 @@ _DECISION_FIELDS = (
     *("ending", "answer", "choice", "error", "outage", "steps", "seconds", "usage", "plans"),
     *("evidence", "warnings", "ended_by"),
 )
-"""The fields of a trace that `Decision` has, too."""
+"""The fields that a trace and a `Decision` have in common."""
 _TEXT_FIELDS = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenance")
 """The fields with texts from models, servers and databases. They may contain secrets."""
 
@@ -48,8 +48,8 @@ class Alternative(Record):
     ) -> tuple[Self, ...]:
         """Return the alternatives by rank.
 
-        If there are more than ``best + worst`` alternatives, return only the first `best`, the last
-        `worst` and the chosen alternatives.
+        If there are more than ``best + worst`` alternatives, return only the top `best`
+        alternatives, the bottom `worst` alternatives, and the chosen ones.
         """
         listed = outcomes.best_first()
         if len(listed) > best + worst:

@@ -109,7 +109,9 @@ def _listed(statement: str, database: Database) -> Choices:
     except UsageError as error:
         if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
             raise  # the text is a statement, but it failed
-        raise UsageError(f"{error} To name candidates, use --candidate-name for each.") from error
+        raise UsageError(
+            f"{error} To list the candidates by name, repeat --candidate-name."
+        ) from error
     if not listed.total:
         raise UsageError(
             "candidates (--candidates) lists no candidate: the first column of its result is empty."

@@ -92,12 +92,12 @@ def notes(comparison: Comparison) -> list[str]:
     lines = [_rests_on(comparison)]
     if comparison.only_shared:
         lines.append(
-            f"Left out: {counted(comparison.only_shared, _PAIR, _PAIRS)} that not all deciders "
+            f"Left out: {counted(comparison.only_shared, _PAIR, _PAIRS)} that only some deciders "
             "were asked."
         )
     lines += [
         f"Left out of {pair.first} - {pair.second}: {counted(pair.left_out, _PAIR, _PAIRS)} "
-        "without a judged decision of both."
+        "for which one of the two has no judged decision."
         for pair in comparison.pairs
         if pair.left_out
     ]

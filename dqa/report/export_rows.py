@@ -90,7 +90,7 @@ def encode_rows(
         The file format. In CSV, null is an empty cell, an empty text is ``""``, and lists and
         objects are JSON.
     for_spreadsheets
-        Whether to put an apostrophe before texts in a CSV that a spreadsheet would run as a
+        In a CSV, whether to put an apostrophe before each text that a spreadsheet would run as a
         formula. The exported texts then differ from the original texts.
     """
     if as_format == "jsonl":

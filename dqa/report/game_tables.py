@@ -139,7 +139,7 @@ _SCRIPTED = (
 
 
 def _warnings(found: PlayFigures) -> list[str]:
-    """Return lines about illegal moves, unfinished games, and games without a mirror."""
+    """Return lines about illegal moves, unfinished games, and missing mirrored games."""
     wrong: Counter[str] = Counter()
     moves: Counter[str] = Counter()
     for one in found.pairs:
@@ -156,5 +156,5 @@ def _warnings(found: PlayFigures) -> list[str]:
     if failed := sum(one.failed for one in found.pairs):
         lines.append(f"{counted(failed, 'game')} not finished: resuming the run repeats them.")
     if unpaired := sum(one.unpaired for one in found.pairs):
-        lines.append(f"{counted(unpaired, 'game')} without a mirrored game: left out of figures.")
+        lines.append(f"Not in the figures: {counted(unpaired, 'game')} without a mirrored game.")
     return lines

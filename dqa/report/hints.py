@@ -18,7 +18,7 @@ from dqa.models.registry import is_scripted
 def trace_command(location: RunLocation, key: DecisionKey, *, repeated: bool = False) -> str:
     """Return the command that shows one decision.
 
-    `repeated` says whether the run has several epochs. The command then names the epoch.
+    If the run has several epochs (`repeated`), the command also contains the epoch.
     """
     named = ["--decider", key.decider, "--database", key.database]
     named += [] if key.epoch == 1 and not repeated else ["--epoch", str(key.epoch)]

@@ -87,7 +87,7 @@ def usage_text(used: Usage) -> str:
 def model_line(model: str) -> str:
     """Return a line with the name of the model.
 
-    It says if a scripted program replaces the model.
+    If a scripted program replaces the model, the line says so.
     """
     if model == NO_MODEL:
         return "Model: none (this decider uses no model)."

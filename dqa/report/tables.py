@@ -281,8 +281,8 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return a line for each heuristic, with its accuracy.
 
-    A line shows the accuracy if only the official answer counts as right. If the accuracy differs
-    when all best candidates count as right, this accuracy follows.
+    The accuracy counts only the official answer as right. If counting all best candidates as right
+    gives another accuracy, this accuracy follows.
     """
     lines = [f"{_NO_RULES} {_LABEL}."] if shortcuts else []
     for found in shortcuts:
@@ -291,7 +291,7 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
             for count in (found.right, found.with_ties)
         )
         line = f"{found.scenario}: shortcut {found.name} is right in {right}"
-        lines.append(line + (f", {_WITH_TIES} in {ties}" if ties != right else ""))
+        lines.append(line + (f"; {_WITH_TIES}, in {ties}" if ties != right else ""))
     return lines
 
 
@@ -347,7 +347,8 @@ class Evaluation(Record):
     shortcuts
         The accuracy of each heuristic on the judged questions.
     totals
-        The number of statements that match the expected result, over all databases.
+        For each decider, the number of statements that match the gold statements, over all
+        databases.
     tags
         For each tag, the results of every decider on the questions with this tag.
     epochs

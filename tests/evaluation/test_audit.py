@@ -134,8 +134,8 @@ def test_verdicts_name_what_a_label_rests_on(
     assert label.verdict == verdict
     for name in ("released", "clean", "paper"):
         assert label.agrees[name] is (name in best_under)
-        assert (f"Under {name} the label is best." in label.reason) is (name in best_under)
-        assert (f"Under {name} far is best" in label.reason) is (name not in best_under)
+        assert (f"Under {name}, the label is best." in label.reason) is (name in best_under)
+        assert (f"Under {name}, far is best" in label.reason) is (name not in best_under)
 
 
 AGREEING = {

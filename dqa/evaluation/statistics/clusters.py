@@ -130,7 +130,7 @@ class Estimate(Record):
         value, error, freedom
             The figure, its standard error, and the degrees of freedom of the standard error.
         sizes
-            The number of observations and of clusters.
+            The number of observations, and the number of clusters.
         limits
             The least and the largest possible figure. The interval is cut at these limits.
         """
@@ -160,11 +160,10 @@ def mean_of_ratios(
 
     The standard error comes from the Taylor linearisation, whose terms are summed by cluster over
     all ratios. For G clusters, the variance is multiplied by G/(G - 1), and there are G - 1 degrees
-    of freedom (Cochran, 1977, "Sampling Techniques", section 6.4;
-    R's ``survey::svyratio`` for one ratio). For a single ratio whose counts are 1 and whose
-    clusters have equal sizes, the interval is Student's interval of the clusters' means. There is
-    no interval if all clusters are equal, or if a ratio has a single cluster, because its variance
-    is then unknown.
+    of freedom (Cochran, 1977, "Sampling Techniques", section 6.4; R's ``survey::svyratio`` for one
+    ratio). For a single ratio whose counts are 1 and whose clusters have equal sizes, the interval
+    is Student's interval of the clusters' means. There is no interval if all clusters are equal, or
+    if a ratio has a single cluster.
 
     Parameters
     ----------
@@ -219,8 +218,9 @@ def t_quantile(degrees_of_freedom: float) -> float:
 def _degrees_of_freedom(sizes: Sequence[int]) -> float:
     """Return Satterthwaite's degrees of freedom of CR2 for a mean of clusters of these sizes.
 
-    With ``M[g, h] = cov(e_g, e_h) / sqrt((1 - w_g) (1 - w_h))`` under independence, where ``e_g``
-    is a cluster's sum of residuals and ``w_g`` its weight, they are ``trace(M)**2 / trace(M**2)``.
+    They are ``trace(M)**2 / trace(M**2)`` with ``M[g, h] = cov(e_g, e_h) / sqrt((1 - w_g) (1 -
+    w_h))``, where ``e_g`` is the sum of residuals of cluster g, and ``w_g`` is its weight. The
+    covariance is that of independent observations.
     """
     count = sum(sizes)
     terms = [(size / count) ** 2 / (1.0 - size / count) for size in sizes]

@@ -104,8 +104,8 @@ class Rate(Record):
     Attributes
     ----------
     per_question, per_right
-        The two rates, with intervals clustered by situation. None if there are no judged questions,
-        or no right answers.
+        The two rates, with intervals clustered by situation. Both are None without judged
+        questions. `per_right` is also None without right answers.
     """
 
     per_question: Estimate | None
@@ -145,7 +145,7 @@ class Standing(Tally):
         has no known answer.
     accuracy
         Share of right answers, with the clustered interval. `low` and `high` are the limits of the
-        interval by questions.
+        interval for independent questions.
     regret
         Mean regret in the scenario's unit; None for questions of several scenarios.
     relative_regret, rank
@@ -185,8 +185,8 @@ class PairComparison(Record):
     tokens
         Paired difference of tokens per question.
     left_out
-        Number of pairs of question and database that both contestants were asked, but that are left
-        out, because a contestant has no judged decision.
+        Number of pairs of question and database that both contestants were asked, but for which one
+        of them has no judged decision. The comparison leaves them out.
     """
 
     first: str
@@ -336,7 +336,7 @@ def _efficiency(contestant: Contestant, judged: Sequence[Result]) -> Efficiency:
 def every_two(
     contestants: Sequence[Contestant], against: Contestant | None, *, same_decider: bool = False
 ) -> list[tuple[Contestant, Contestant]]:
-    """Return all pairs of contestants. With `against`, return only the pairs with this contestant.
+    """Return all pairs of contestants; with `against`, only the pairs that contain it.
 
     With `same_decider`, return only pairs with the same decider. If there are no such pairs, return
     all pairs.
@@ -405,7 +405,7 @@ def overall_test(contestants: Sequence[Contestant]) -> OverallTest | None:
 
     This is Friedman's test over the questions that all contestants answered, corrected for ties. If
     each contestant answered every question once, it equals Cochran's Q test. The result is None for
-    fewer contestants, and if all contestants are right equally often.
+    fewer than three contestants, or if all contestants are right equally often.
     """
     if len(contestants) < 3:
         return None

@@ -4,10 +4,10 @@ In a world of one player, the payoff is the score of the task. The success rate 
 measure. If the world names kinds of tasks, the score and the success rate are also reported for
 each kind.
 
-A game and its mirror share a deal, so the luck of the deal cancels out. Intervals therefore treat a
-deal as one observation, and leave out incomplete deals. Contestants play the same deals against all
-opponents, so means over opponents are clustered by deal. Two players are compared only on common
-deals, so that the luck of the deals cancels out in comparisons, too.
+A game and its mirrored game share a deal, so the luck of the deal cancels out. Intervals therefore
+treat a deal as one observation, and leave out incomplete deals. Contestants play the same deals
+against all opponents, so means over opponents are clustered by deal. Two players are compared only
+on common deals, so that the luck of the deals cancels out in comparisons, too.
 """
 
 from __future__ import annotations
@@ -70,15 +70,15 @@ class GameFigures(Record):
     games, deals
         The number of games that the figures use, and the number of their deals.
     failed
-        Number of games that a server error, a spent budget or a bug ended. If the run is resumed,
-        they are played again.
+        Number of games that a server error, a spent budget or a bug ended. A resumed run repeats
+        these games.
     unpaired
-        Number of finished games without their mirror game. The figures leave them out.
+        Number of finished games whose mirrored game is missing. The figures leave them out.
     payoff
         The payoff per game.
     score
         The payoff per game that ended in an agreement; None if the world has no agreements. The
-        interval uses only deals in which a game ended in an agreement.
+        interval uses only deals with at least one such game.
     reference, rational
         The program that decisions are compared with, and the share of the player's decisions that
         equal the program's decisions (BIDDER, section 3.1.3, equation 6).
@@ -207,9 +207,8 @@ def count_games(
     against
         The player with which every other player is compared; None compares all pairs.
     contestants
-        The original name of each player that was renamed, because it is in several runs. If several
-        players have the same original name, only players with the same original name are compared
-        with each other.
+        The original names of players that were renamed, because they are in several runs. If some
+        players have the same original name, only such players are compared with each other.
     """
     games = [(result, result.game) for result in results if result.game is not None]
     pairs = grouped(games, lambda one: (one[1].player, one[1].opponent))

@@ -99,10 +99,9 @@ def paired_difference(
 ) -> Difference | None:
     """Return the mean of paired differences with its interval and test; None if there are no pairs.
 
-    The standard error is the error that `Estimate.of` calculates (Miller, 2024, "Adding Error Bars
-    to Evals", section 4.2). If all differences are equal, this error is 0. The interval of a
-    difference of shares is then the interval for independent questions. The number of these
-    questions is the effective number of clusters.
+    `Estimate.of` calculates the standard error (Miller, 2024, "Adding Error Bars to Evals", section
+    4.2). If all differences are equal, the error is 0. The interval of a difference of shares is
+    then that of independent questions, whose number is the effective number of clusters.
 
     Parameters
     ----------
@@ -193,9 +192,7 @@ def match_questions(
 ) -> tuple[list[dict[str, str]], list[str]]:
     """Give questions with the same content the same name in all runs.
 
-    Return two values: for each run, the new names of its questions by their old names; and a line
-    for each name that different questions have. A question gets the name that it has in the first
-    run that contains it.
+    A question gets the name that it has in the first run that contains it.
 
     Parameters
     ----------
@@ -206,6 +203,13 @@ def match_questions(
     unknown
         For each run, the content of questions whose results do not record it (older versions).
         If the content of a question is unknown, the question keeps its name.
+
+    Returns
+    -------
+    list of dict
+        For each run, the new name of each question by its old name.
+    list of str
+        A line for each name that different questions have.
     """
     known: dict[Content, list[str]] = {}
     contents: dict[str, Content] = {}

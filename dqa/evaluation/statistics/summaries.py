@@ -34,8 +34,8 @@ class Tally(Record):
     Attributes
     ----------
     low, high
-        95 % interval of the share of right answers by questions (`share_of_questions`), in 0..1;
-        None if nothing was judged.
+        95 % interval of the share of right answers for independent questions
+        (`share_of_questions`), in 0..1; None if nothing was judged.
     """
 
     judged: int = Field(ge=0)
@@ -47,23 +47,22 @@ class Tally(Record):
 class Summary(Record):
     """The figures of one decider on one scenario and one database.
 
-    Decisions that ended with a server error, a spent budget or a crash are not judged, nor are
-    decisions on questions without a known answer. These decisions are only counted. Shares and
-    means include only judged decisions.
+    A decision is not judged if it ended with a server error, a spent budget or a crash, or if the
+    question has no known answer. Shares and means include only judged decisions.
 
     Attributes
     ----------
     questions
         Number of questions that were asked.
     with_ties, by_label
-        Number of right answers if all best candidates are right, and if only the official label is
-        right. `correct` is one of these numbers.
+        The number of right answers when every best candidate counts as right, and when only the
+        official label counts as right. `correct` is one of these numbers.
     low, high
-        95 % interval of the accuracy by questions, in 0..1; None if nothing was judged. It treats
-        questions as independent, and counts a repeated question once (`share_of_questions`).
+        95 % interval of the accuracy, in 0..1; None if nothing was judged. It treats questions as
+        independent, and counts a repeated question once (`share_of_questions`).
     effective_questions
-        Kish's effective number of questions, which is smaller if questions have different numbers
-        of answers; 0 in older files.
+        Kish's effective number of questions. It is smaller than the number of questions if some
+        questions have more answers than others. 0 in older files.
     clustered_low, clustered_high
         95 % interval of the accuracy that takes shared situations and repeated questions into
         account (`clustered_share`). None if there is a single situation.
@@ -148,7 +147,7 @@ class Summary(Record):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval for tables: clustered if possible, otherwise by questions."""
+        """The interval for tables: clustered if possible, otherwise for independent questions."""
         if self.clustered_low is not None and self.clustered_high is not None:
             return self.clustered_low, self.clustered_high
         return None if self.low is None or self.high is None else (self.low, self.high)
@@ -176,7 +175,10 @@ def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, 
 
 
 def tally(results: Iterable[Result]) -> dict[str, Any]:
-    """Return the numbers of judged and of right answers, with the interval by questions."""
+    """Return the number of judged answers, the number of right answers, and the interval.
+
+    The names are those of the fields of `Tally`.
+    """
     judged = [result for result in results if result.outcome.judged]
     right = [float(result.outcome is Outcome.CORRECT) for result in judged]
     low, high = share_of_questions(right, [r.question for r in judged]) or (None, None)
@@ -358,7 +360,7 @@ def pass_all(k: int, asked: int, right: int) -> float:
 
 
 class PassRate(Record):
-    """The share of questions that at least one of `k` attempts solves, and that all `k` solve.
+    """The share of questions that at least one of `k` attempts solves; and that all of them solve.
 
     Attributes
     ----------

@@ -229,7 +229,7 @@ def _question(
 ) -> QuestionRow:
     """Return the row of a question.
 
-    `times` counts, by the name of the question, the rows that were made so far.
+    `times` contains the number of previous rows with each question name.
     """
     results = [one.result for one in decided]
     key, scenario = results[0].question, plugins.find_scenario(results[0].scenario)

@@ -58,7 +58,7 @@ class Contestant(Record):
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval by situations.
 
-        If there is only one situation, return the interval by questions instead.
+        If there is only one situation, return the interval for independent questions instead.
         """
         for one in (self.figures.accuracy, self.figures):
             if one is not None and one.low is not None and one.high is not None:

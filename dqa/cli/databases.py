@@ -231,7 +231,7 @@ def doctor(
     database : URL|PATH
         Check only this database. May be repeated.
     scenario : DIR
-        Instead, check this folder of a scenario against the database of --database.
+        Check only this scenario folder, against the database of --database.
     target : KEY=VALUE
         Value of a target parameter, used to run the scenario's statements. Values for other
         parameters come from the database. May be repeated.
@@ -316,11 +316,11 @@ def list_known(
     Parameters
     ----------
     database : URL|PATH
-        Instead, list the data that 'dqa load' put into this database.
+        List only the data that 'dqa load' put into this database.
     settings
-        Instead, list the settings of this decider, which --set changes.
+        List only the settings of this decider, which --set changes.
     worlds
-        Instead, list the worlds (games) with their number of players and their built-in players.
+        List only the worlds (games), with their number of players and their built-in players.
     scenarios : FOLDERS
         Also list the scenarios in these folders, separated by commas.
     """

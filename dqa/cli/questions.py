@@ -174,7 +174,7 @@ def set_in(names: Iterable[str] | None, others: int = 0) -> str | None:
     Raises
     ------
     UsageError
-        There are several named sets, or a named set and other sources of questions (`others`).
+        There are several named sets, or a named set and another source of questions (`others`).
     """
     named = [value for value in names or () if "=" not in value]
     if named and (others or len(named) > 1):

@@ -258,7 +258,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     deciders : NAMES
         Compare only these deciders or players, separated by commas.
     against : NAME
-        Compare all other deciders or players only with this one.
+        Compare only pairs that contain this decider or player.
     all_pairs
         Compare all pairs. By default, if runs share deciders or players, each of them is compared
         only with itself in the other runs.

@@ -40,7 +40,7 @@ class NamedDecider:
     made
         The factory of the decider, or a decider that a Python caller passed.
     model
-        The model of the decider. It is ignored if the decider needs no model.
+        The model of the decider; ignored if the decider needs no model.
     options
         The settings of this decider only.
     """

@@ -120,7 +120,7 @@ class TaskWorker(Protocol):
         """
 
     def close(self, *, is_deciding: bool = False) -> None:
-        """Stop waiting for databases, and close them unless a decision is still being made."""
+        """Stop waiting for databases. If no decision is being made, close them."""
 
 
 class Worker:
@@ -173,7 +173,7 @@ class Worker:
         return self._patience.setdefault(database, Patience(self._seconds, self._stopped))
 
     def close(self, *, is_deciding: bool = False) -> None:
-        """Stop waiting for databases, and close them unless a decision is still being made."""
+        """Stop waiting for databases. If no decision is being made, close them."""
         self._stopped.set()
         if not is_deciding:
             self._databases.close()

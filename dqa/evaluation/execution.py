@@ -125,8 +125,8 @@ def _rows_of(database: Database, statement: str) -> Rows | str:
 def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
     """Mark binary values. Otherwise they would equal texts with the same hexadecimal digits.
 
-    In `rows`, a binary value is a hexadecimal text, with two digits for each byte. It is recognised
-    by its length in the database.
+    In `rows`, a binary value is a hexadecimal text with two digits for each byte. The lengths of
+    the values in the database show which values are binary.
     """
     found = list(map(list, rows.rows))
     names = [f"c{index}" for index in range(len(rows.columns))]

@@ -218,9 +218,9 @@ def t_quantile(degrees_of_freedom: float) -> float:
 def _degrees_of_freedom(sizes: Sequence[int]) -> float:
     """Return Satterthwaite's degrees of freedom of CR2 for a mean of clusters of these sizes.
 
-    They are ``trace(M)**2 / trace(M**2)`` with ``M[g, h] = cov(e_g, e_h) / sqrt((1 - w_g) (1 -
-    w_h))``, where ``e_g`` is the sum of residuals of cluster g, and ``w_g`` is its weight. The
-    covariance is that of independent observations.
+    The result is ``trace(M)**2 / trace(M**2)`` for independent observations, with
+    ``M[g, h] = cov(e_g, e_h) / sqrt((1 - w_g) (1 - w_h))``. In this formula, ``e_g`` is the sum of
+    residuals of cluster g, and ``w_g`` is the weight of cluster g.
     """
     count = sum(sizes)
     terms = [(size / count) ** 2 / (1.0 - size / count) for size in sizes]

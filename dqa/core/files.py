@@ -30,7 +30,7 @@ LINE_BYTES = 64_000_000
 traces, a cassette."""
 MOST_DEPTH = 100
 """The maximum nesting depth of lists and objects in JSON and TOML."""
-_TOO_DEEP = f"it has more than {MOST_DEPTH} nested levels, which is the maximum"
+_TOO_DEEP = f"it has more nested levels than the maximum of {MOST_DEPTH}"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PROBLEMS = {
     errno.ENOENT: "{} does not exist",

@@ -209,7 +209,10 @@ class Table:
         expected, names = set(schema.column_names), set(columns)
         if expected != names:
             missing, unknown = sorted(expected - names), sorted(names - expected)
-            raise DataError(f"Table '{schema.name}': missing columns {missing}, unknown {unknown}.")
+            raise DataError(
+                f"Table '{schema.name}' lacks the columns {missing}, and has the unknown columns "
+                f"{unknown}."
+            )
         arrays = {c.name: _read_only(columns[c.name], c, schema.name) for c in schema.columns}
         lengths = {name: len(array) for name, array in arrays.items()}
         if len(set(lengths.values())) > 1:

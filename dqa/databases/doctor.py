@@ -123,7 +123,7 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
         "max_allowed_packet",
         _LARGE,
         "67108864",
-        "functions such as REPEAT can create texts of that size",
+        "functions such as REPEAT can create texts of this size",
     ),
     ("max_tmp_session_space_usage", 0, "2147483648", _NO_DISK_LIMIT),
     ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
@@ -174,7 +174,12 @@ _WRITERS = frozenset({"editor", "publisher", "architect", "admin"})
 _NEO4J_SETTINGS = (
     ("dbms.security.auth_enabled", "false", "true", "everyone who connects may do everything"),
     ("db.transaction.timeout", "0s 0", "60s", _NO_TIME_LIMIT),
-    ("db.memory.transaction.max", "0B 0", "512m", "some searches for paths end only at this limit"),
+    (
+        "db.memory.transaction.max",
+        "0B 0",
+        "512m",
+        "without a limit, some searches for paths never end",
+    ),
     ("dbms.memory.transaction.total.max", "0B 0", "1g", "queries may use all memory of the server"),
 )
 """For each setting: its name, its wrong values, a better value, and the reason."""

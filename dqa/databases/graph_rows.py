@@ -1,8 +1,7 @@
 """Convert a situation into the nodes and relationships of a graph database.
 
-The nodes of a graph have no order, and statements could read a property with row numbers. The order
-of the rows is therefore stored outside of the graph, as the original positions of the sorted rows.
-Equal rows need not be distinguished.
+The nodes of a graph have no order. Statements could read a property with row numbers, so the order
+of the rows is stored outside of the graph, as the original positions of the sorted rows.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A read-only LadybugDB database in a file or in memory.
 
 A file is opened read-only. A statement on a database in memory runs in a read-only transaction.
-Statements are prepared before they run, because the engine refuses to prepare several statements.
-The engine cannot forbid COPY and LOAD to access files, so only the guard prevents that. A worker
-process limits time and memory: the engine checks its time limit only between batches of rows, and a
-single list may need memory outside of its buffer pool.
+Each statement is prepared before it runs. The engine refuses to prepare a text with several
+statements. The engine cannot forbid COPY and LOAD to access files, so only the guard prevents that.
+A worker process limits time and memory: the engine checks its time limit only between batches of
+rows, and a single list may need memory outside of its buffer pool.
 """
 
 from __future__ import annotations

@@ -219,8 +219,8 @@ class Worker:
                 "that a function expects."
             )
         return errors.DatabaseUnavailableError(
-            f"The worker process did not finish the statement: {how}. Another process ended it. "
-            "Run the statement again."
+            f"The worker process did not finish the statement: {how}. Another process ended "
+            "the worker. Run the statement again."
         )
 
 

@@ -114,8 +114,8 @@ class IsolatedSession(Session):
                 if own.seconds >= limits.seconds / 2:
                     raise
                 raise self._unavailable(
-                    f"is busy: of the {limits.seconds:g} seconds that the statement may take, it "
-                    f"spent {limits.seconds - own.seconds:.1f} waiting for a worker. {_BUSY}"
+                    f"is busy: the statement spent {limits.seconds - own.seconds:.1f} of its "
+                    f"{limits.seconds:g} seconds waiting for a worker. {_BUSY}"
                 ) from None
 
     def read_schema(self) -> DatabaseSchema:

@@ -219,7 +219,8 @@ def protected(policy: Policy, session: Session) -> Policy:
             found = session.run(" ".join(_VIEWS[dialect].split()), _ALL)
         except QueryError as error:
             problem = (
-                f"The policy needs the views of '{session.name}', which cannot be read: {error}"
+                f"The policy needs the list of views in '{session.name}', but reading it failed: "
+                f"{error}"
             )
             raise DatabaseUnavailableError(problem) from error
         if found.cut is not None:

@@ -109,7 +109,7 @@ def script_tokens(script: str, dialect: str) -> ScriptTokens:
     doubts = [_DOUBTFUL.search(script)]
     doubts += [_ESCAPED_QUOTE.search(script)] if dialect in _ESCAPING else []
     end = min((found.start() for found in doubts if found), default=len(script))
-    problem = "from here on, databases can read it in two ways; use only plain characters"
+    problem = "from here on, databases can read the script in two ways; use only plain characters"
     problem = problem if end < len(script) else ""
     while True:  # find the longest readable part that ends with a whole line
         try:

@@ -104,7 +104,7 @@ def test_links_stay_in_their_folder(tmp_path: Path) -> None:
 def test_json_and_toml_are_of_bounded_depth(depth: int) -> None:
     """The limit is lower than that of Python's parser. It does not limit the width."""
     for read, begin in ((parse_json, ""), (parse_toml, "a = ")):
-        with pytest.raises(ValueError, match="100 nested levels"):
+        with pytest.raises(ValueError, match="maximum of 100"):
             read(begin + "[" * depth + "]" * depth)
     assert parse_toml("a = [[1]]") == {"a": [[1]]}
     wide: Any = [[1, {"a": []}] for _ in range(1_000)]

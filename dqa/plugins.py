@@ -51,7 +51,7 @@ _CONTRACTS: Mapping[str, str] = {
     "world": "dqa.worlds.base:WorldFactory",
     "set": "importlib.resources.abc:Traversable",
 }
-"""The class or protocol of each kind of plug-in. It is imported on first use."""
+"""The class or protocol of each kind of plug-in, imported on first use."""
 
 
 @cache
@@ -113,7 +113,7 @@ def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # n
 
 
 def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
-    """Load an object. It must be an instance of `contract`, or with `is_class` a subclass of it."""
+    """Load an instance of `contract`, or a subclass of `contract` if `is_class` is true."""
     try:
         loaded = resolve_name(value)
     except DqaError:
@@ -286,7 +286,7 @@ def simulator(name: str) -> Simulator:
 
 @cache
 def simulator_of(scenario: Scenario) -> Simulator:
-    """Return the simulator of a scenario, which need not be registered."""
+    """Return the simulator of a scenario. The scenario need not be registered."""
     from dqa.scenarios.outcomes import ScenarioOutcomes
 
     if scenario.outcomes.source == "query":

@@ -78,7 +78,7 @@ class Decided(looking.ToolText):
     plan
         The last plan; empty if the decider made no plan.
     statements
-        The statements that ran, in order, at most the first 50.
+        The first statements that ran, in order; at most 50.
     reviews
         The answers of people to reviews, in order.
     warnings

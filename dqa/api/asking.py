@@ -285,8 +285,8 @@ def _require_evidence(decision: Decision, question: Question, *, queries: bool) 
     tried = counted(len(decision.evidence), "statement")
     ran = f"none of {tried} succeeded" if decision.evidence else "no statement was run"
     problem = (
-        f"No data supports the answer '{shortened(decision.answer, _LONGEST)}': {ran}. Allow it "
-        "with --allow-no-evidence (allow_no_evidence=True)."
+        f"No data supports the answer '{shortened(decision.answer, _LONGEST)}': {ran}. "
+        "To accept such answers, use --allow-no-evidence (allow_no_evidence=True)."
     )
     event = EndingEvent.of(Ending.NO_EVIDENCE, decision.steps, problem)
     ended = replace(decision, ending=Ending.NO_EVIDENCE, choice=None, error=problem)

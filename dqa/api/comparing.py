@@ -81,7 +81,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     if not compared.pairs:
         raise UsageError(
-            "On no question are there judged decisions of two contestants. 'dqa show RUN --failed' "
+            "No question has judged decisions of two contestants. 'dqa show RUN --failed' "
             "lists the decisions that were not judged."
         )
     return compared
@@ -203,8 +203,8 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
     strict = [where for where, spec in specs if spec.strict_official]
     if 0 < len(strict) < len(specs):
         raise UsageError(
-            "The runs count different answers as right. Only the official answer counts in "
-            f"{', '.join(strict)}, and every best answer in the other runs. Evaluate all runs "
+            "The runs count different answers as right: only the official answer in "
+            f"{', '.join(strict)}, but every best answer in all other runs. Evaluate all runs "
             "with --strict-official, or all without it."
         )
     if len({spec.rule_set for _, spec in specs}) > 1:
@@ -273,7 +273,7 @@ def _labels(runs: Sequence[Run]) -> list[str]:
 
 
 def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
-    """Return the contestant with this name, or the only contestant with this decider."""
+    """Return the contestant called `name`, or the only contestant whose decider has this name."""
     named = [one for one in found if name == one.name]
     named = named or [one for one in found if name == one.decider]
     if not named:

@@ -267,9 +267,9 @@ def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
     Parameters
     ----------
     locations
-        The databases. By default, all installed and configured databases: a server is configured if
-        its URL is in the environment. In this case, the result also has an entry for each database
-        that is not installed or not configured. Such an entry is not an error.
+        The databases. By default, all installed and configured databases. A server is configured if
+        its URL is in the environment. Without locations, the result also has an entry for each
+        database that is not installed or not configured. Such an entry is not an error.
     """
     if locations:
         return tuple(_examine("", str(location)) for location in locations)
@@ -351,7 +351,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     DataError
         The tables are invalid, or the engine rejects the script.
     UsageError
-        The engine does not support this content, or it needs a location.
+        The engine does not support this content, or the engine needs a location.
     MissingKeyError
         The driver of the engine is not installed.
     DatabaseUnavailableError

@@ -184,7 +184,7 @@ class TrainedPlayer(Record):
     file
         The file with the weights.
     was_cached
-        Whether the cache already contained the player, so that it was not trained again.
+        Whether the player was read from the cache instead of being trained.
     """
 
     world: str
@@ -204,7 +204,7 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     out: str | Path | None = None,
     watcher: TrainingWatcher | None = None,
 ) -> TrainedPlayer:
-    """Train a player of a world, unless it is in the user's cache.
+    """Train a player of a world, or read the trained player from the user's cache.
 
     The same player, budget and seed give the same weights.
 

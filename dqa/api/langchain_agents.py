@@ -113,8 +113,8 @@ def langchain_tools(
 ) -> list[BaseTool]:
     """Return LangChain tools for open databases, to use in ``create_agent`` or any other agent.
 
-    A tool returns a text for the model. Its artifact is the record (`QueriedRows`,
-    `DescribedTable`). An error that the model can fix is returned as a message with
+    A tool returns a text for the model. The artifact of the tool message is the record
+    (`QueriedRows`, `DescribedTable`). An error that the model can fix is returned as a message with
     ``status="error"``. A failing database raises `InfrastructureError`.
 
     Parameters
@@ -177,9 +177,9 @@ def decision_node(
     Returns
     -------
     callable
-        The node. It raises `UsageError` if the state has no valid question, and an error if a
-        failure unrelated to the question ends the decision. With a review, the node is a LangGraph
-        graph.
+        The node. It raises `UsageError` if the state has no valid question. If a failure unrelated
+        to the question ends the decision, the node raises the error of the failure. With a review,
+        the node is a LangGraph graph.
     """
     *_, ask = agent_tools(database, decisions=decisions)
 

@@ -53,8 +53,9 @@ def analyse(
     run
         The run, or its location: a folder, or a run in a store.
     reference
-        The decider whose traces decide which questions are single-retrieval questions. By default,
-        it is the reference decider of the installed packages, if this decider is in the run.
+        The decider whose traces determine which questions are single-retrieval questions. By
+        default, it is the reference decider of the installed packages, if this decider is in the
+        run.
     questions
         The questions, or their folder if it has moved. By default they are read or generated
         again, which can take time. If that fails, the data that each question needs is unknown,

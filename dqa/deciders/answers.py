@@ -65,7 +65,7 @@ def choice_of(
     Parameters
     ----------
     answer
-        The words of a decider or its model.
+        The text of a decider or its model.
     question
         The question. Its scenario has a noun for candidates, which an answer may put before or
         after the name.
@@ -97,7 +97,7 @@ def read_answer(
     Parameters
     ----------
     answer
-        The words of a decider or its model.
+        The text of a decider or its model.
     candidates
         The candidates.
     nouns

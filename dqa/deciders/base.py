@@ -55,7 +55,7 @@ class Settings:
     rules
         The name of the rule set for simulations; None for the scenario's first rule set.
     options
-        The decider's own settings: texts by name. The factory's `options` lists the names.
+        The decider's own settings, as texts by name. The factory's `options` lists the names.
     own
         The decider's own settings as an instance of the factory's `settings`. The factory creates
         the instance from `options` and the settings of the question's scenario. A Python caller may
@@ -120,10 +120,11 @@ class DeciderFactory:
         The common name of several deciders. ``FAMILY.setting`` applies to all deciders of the
         family. ``NAME.setting`` applies only to this decider and has priority.
     fixed
-        The fields of `settings` that cannot be set, because the decider's name defines them.
+        The fields of `settings` that users cannot set, because the decider's name determines their
+        values.
     apart
-        The fields of `settings` that `family` does not set, because their meaning differs between
-        deciders of the family.
+        The fields of `settings` that ``FAMILY.setting`` does not change, because their meaning
+        differs between deciders of the family.
     scenarios
         The names of the scenarios whose questions the decider can decide; () for all.
     default_for

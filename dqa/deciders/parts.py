@@ -134,7 +134,7 @@ _SAMPLED = re.compile(
 
 
 _NAMED = 8
-"""The maximum number of names in the text of a warning. Its event contains all names."""
+"""The maximum number of names in the text of a warning. The warning's event contains all names."""
 
 
 def warning_of(shown: FittedSchema) -> WarningEvent | None:
@@ -148,7 +148,7 @@ def warning_of(shown: FittedSchema) -> WarningEvent | None:
     if left:
         names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
         parts.append(
-            f"It does not describe {left:,} ({names}), and names {shown.named:,} of these."
+            f"It does not describe {left:,} ({names}). It names {shown.named:,} of these {left:,}."
         )
     return WarningEvent(
         about="schema",

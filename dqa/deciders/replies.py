@@ -191,7 +191,7 @@ class Reply(Finding):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The possible actions. Validators of a `Choice` receive them as their context.
+    """The possible actions, which are the context of the validators of a `Choice`.
 
     Attributes
     ----------

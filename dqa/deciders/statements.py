@@ -33,7 +33,7 @@ def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIM
     Parameters
     ----------
     answer
-        The words of a decider or its model.
+        The text of a decider or its model.
     database
         The database of the question.
     limits

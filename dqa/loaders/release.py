@@ -67,7 +67,7 @@ class ReleaseReader:
         -------
         QuestionSet
             Questions in the order of their files. Databases with equal content become one
-            situation. It has the name of the first file, such as ``q1`` or ``USA1836``. A question
+            situation, with the name of the first file, such as ``q1`` or ``USA1836``. A question
             with a defect, or without candidates, is left out and reported.
 
         Raises

@@ -18,9 +18,9 @@ from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, ...]:
     """Write questions and their situations in the layout of the DQA release, as SQL and as Cypher.
 
-    The reader of releases reads equal questions from the files, with two exceptions. Texts lose
-    white space at their ends. A situation gets the name of its first file (``q1``), or the value of
-    the parameter that names its database.
+    Reading the files returns equal questions, with two exceptions. Texts lose white space at their
+    ends. A situation gets the name of its first file (``q1``), or the value of the parameter that
+    names its database.
 
     Parameters
     ----------

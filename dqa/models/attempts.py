@@ -63,7 +63,7 @@ def current_attempt() -> Attempt:
 
 @contextmanager
 def attempt_by(*names: str) -> Iterator[Attempt]:
-    """Start a new attempt of a requester. All model requests in this context belong to it.
+    """Start a new attempt of a requester. All model requests in this context belong to the attempt.
 
     Each attempt replays the recorded replies of its requester from the beginning. So a decision
     that is repeated after an outage or in a resumed run reuses its earlier replies.

@@ -202,7 +202,7 @@ class _Call:
         return True
 
     def _final_error(self, fault: Fault, elapsed: float) -> DqaError:
-        """Return the error that ends the call after its last fault, and record it on a cassette."""
+        """Return the error for the last fault of the call. Record this error on a cassette."""
         error = fault.kind.to_error(fault.message)
         if fault.kind.retryable:
             times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"

@@ -150,9 +150,9 @@ def _read_events(
     used = [line for line, name in enumerate(names) if name != _NUMBER]
     if len(used) not in {2, 3}:
         raise DataError(
-            f"{about} has the columns {', '.join(found.columns)}. It needs columns of the "
-            "actor and of the action. A column of details is optional. To detect missing events, "
-            f"it also needs a column '{_NUMBER}'."
+            f"{about} has the columns {', '.join(found.columns)}. It must have a column of actors "
+            "and a column of actions, in this order. A third column of details is optional, and so "
+            f"is a column '{_NUMBER}', which is used to detect missing events."
         )
     if _NUMBER in names:
         require_numbers([row[names.index(_NUMBER)] for row in found.rows], about)

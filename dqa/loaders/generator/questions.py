@@ -88,8 +88,8 @@ def ask(
 ) -> list[LabelledQuestion]:
     """Return the first `wanted` questions about `targets` that have one reliable answer.
 
-    The answer is unique and the same under each rule set. It is better than the runner-up and than
-    doing nothing by at least `SMALLEST_MARGIN`, so rounding errors cannot change which answer is
+    The answer is unique and the same under each rule set. Its lead over the runner-up and over
+    doing nothing is at least `SMALLEST_MARGIN`, so rounding errors cannot change which answer is
     best.
 
     Returns

@@ -26,7 +26,7 @@ _ATTEMPTS = 40
 """The maximum number of worlds to draw until one has questions."""
 
 _AT_ONE_SIZE, _GROWTH = 10, 2
-"""After 10 worlds without a question, the size is doubled, unless the request fixes the size."""
+"""If the request fixes no size, the size is doubled after every 10 worlds without a question."""
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _REALMS = 1000  # names of realms; more databases repeat the names in other years
@@ -141,8 +141,8 @@ class _Series:
         wanted
             The maximum number of questions.
         request
-            The request. If it has no size, the sizes of the worlds differ, and worlds become larger
-            after failed attempts.
+            The request. If the request fixes no size, sizes differ between databases, and worlds
+            become larger after failed attempts.
         """
         generator, difficulty, resistance = self._generator, self._difficulty, request.resistance
         # Quantiles advance by the golden ratio, so the first n quantiles are spread evenly for any

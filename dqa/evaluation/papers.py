@@ -203,9 +203,9 @@ class PaperRow(Record):
     Attributes
     ----------
     name, published_model
-        Names of the decider and the model in the paper; None if only the run has this row.
+        Names of the decider and of its model in the paper; None if only the run has this row.
     decider, model
-        Names of the decider and the model in the run; None if the decider did not take part.
+        Names of the decider and of its model in the run; None if the decider did not take part.
     """
 
     name: str | None

@@ -127,8 +127,8 @@ class Assessment:
         outcomes are unknown.
     best_value, baseline, goal
         See `Outcomes`; None if outcomes are unknown. The baseline of recorded outcomes is 0. If
-        larger outcomes are better, ``value / best_value`` is therefore DeLLMa's normalised utility
-        (appendix B).
+        such outcomes are maximised, ``value / best_value`` is DeLLMa's normalised utility (appendix
+        B).
     match
         The rule for comparing rows, if the answer is a statement.
     problem

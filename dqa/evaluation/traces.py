@@ -142,8 +142,8 @@ class Trace(Record):
     Attributes
     ----------
     question, database, kind, decider, model, epoch
-        The question, the name and the kind of its database, the decider, its model and the number
-        of the repetition.
+        The key of the question; the name and the kind of its database; the decider and its model;
+        and the number of the repetition.
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence, ended_by
         See `dqa.core.decision.Decision`.
     warnings

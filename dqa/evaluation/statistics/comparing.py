@@ -139,7 +139,7 @@ class Standing(Tally):
     Attributes
     ----------
     name, run, decider, model
-        The contestant.
+        The name of the contestant, its run, its decider and the decider's model.
     unjudged
         Number of decisions that a server error, a spent budget or a bug ended, or whose question
         has no known answer.

@@ -228,9 +228,9 @@ function comparison(report) {
   const withBest = report.pairs.filter((pair) => pair.first === best || pair.second === best).map((pair) => turned(pair, best));
   const others = report.pairs.filter((pair) => pair.first !== best && pair.second !== best).map((pair) => turned(pair, pair.second));
   const who = el("bdi", {}, best);
-  const corrected = report.pairs.length > 1 ? `; p-values are corrected for all ${report.pairs.length} pairs (Holm)` : "";
+  const corrected = report.pairs.length > 1 ? ` P-values are corrected for all ${report.pairs.length} pairs (Holm).` : "";
   return [
-    el("p", { class: "muted small" }, "Differences between each decider and ", who, ", which is right most often, on the questions that both answered, with 95 % intervals; p-values are from McNemar's test", corrected, "."),
+    el("p", { class: "muted small" }, "Each decider is compared with ", who, ", which is right most often, on the questions that both answered. Differences have 95 % intervals. P-values by questions are from McNemar's test.", corrected),
     pairsTable(report, withBest),
     others.length ? el("details", {}, el("summary", {}, "The other pairs"), pairsTable(report, others)) : null,
   ];

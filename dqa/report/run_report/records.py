@@ -98,8 +98,8 @@ class QuestionRow(Record):
     text
         Text of the question that deciders read; None if the questions are not available.
     official, ties
-        `official` is the official answer. `ties` are the best decisions; if there are many, only
-        the first of them.
+        `official` is the official answer. `ties` contains the best decisions, or only the first of
+        them if there are many.
     """
 
     id: str

@@ -222,10 +222,12 @@ def interval_lines(summaries: Sequence[Summary]) -> list[str]:
     lines = []
     if clustered := [summary for summary in summaries if summary.is_clustered]:
         situations = {s.scenario: s.situations for s in clustered if s.situations is not None}
-        counts = ", ".join(f"{scenario} {count}" for scenario, count in situations.items())
+        counts = ", ".join(
+            f"{scenario}: {counted(n, 'situation')}" for scenario, n in situations.items()
+        )
         shared = f"questions share situations ({counts})" if counts else _REPEATED
         few = any((summary.degrees_of_freedom or _SOLID) < _SOLID for summary in clustered)
-        rough = " With few situations they are only rough." if few else ""
+        rough = " With few situations, the intervals are only rough." if few else ""
         lines.append(
             f"The intervals take into account that {shared}.{rough} --json also prints the "
             "intervals for independent questions."

@@ -69,7 +69,7 @@ def test_a_line_explains_the_intervals() -> None:
     assert interval_lines([alone.changed(situations=10)]) == []
     shared = alone.changed(clustered_low=0.1, situations=3, degrees_of_freedom=1.9)
     (line,) = interval_lines([shared])
-    assert "questions share situations (locating 3). With few situations" in line
+    assert "questions share situations (locating: 3 situations). With few situations" in line
     assert "[10.0, 80.0]" in shown([shared])
     (line,) = interval_lines([shared.changed(situations=None, degrees_of_freedom=9.0)])
     assert line.startswith("The intervals take into account that some questions were asked")

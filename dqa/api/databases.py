@@ -139,7 +139,8 @@ class LoadedHere(Record):
     namespace
         The schema, label or file that contains the situation.
     done
-        ``loaded`` if the call loaded the situation; ``was there`` if it existed already.
+        ``loaded`` if the call loaded the situation; ``was there`` if the database contained it
+        already.
     """
 
     namespace: str
@@ -172,8 +173,8 @@ def load(
     replace
         The name of a namespace that may be dropped and loaded again if it contains other data.
     shown
-        A function that takes the situations and returns an iterator over them. It can show a
-        progress bar.
+        A function that takes the situations and returns an iterator over them. The function can
+        show a progress bar.
 
     Raises
     ------
@@ -246,8 +247,8 @@ class DatabaseHealth(Record):
     problem
         The problem and its fix in one line; None if the database works.
     exit_code
-        The exit code of commands that use this database. It is 0 if the database is not broken, 2
-        if its location or login is wrong, and 1 for any other problem.
+        The exit code of commands that use this database: 0 if the database works or is not set up,
+        2 if the location or the login is wrong, and 1 for any other problem.
     """
 
     database: str

@@ -76,7 +76,7 @@ class QueriedRows(ToolRecord):
     columns, rows
         The names of the columns, and the values of the rows with all digits.
     cut
-        The name of the limit that cut the result off; None if the result is complete.
+        The name of the limit that shortened the result; None if the result is complete.
     total
         The total number of rows. None if the result is complete, or if the total is unknown.
     seconds

@@ -202,7 +202,7 @@ class Run:
 
     @property
     def strict_official(self) -> bool:
-        """Whether only the official answer counts as right, and not equally good other answers."""
+        """Whether only the official answer counts as right, even if others are equally good."""
         return isinstance(self.spec, RunSpec) and self.spec.strict_official
 
     @cached_property
@@ -214,7 +214,7 @@ class Run:
 
     @cached_property
     def shortcuts(self) -> tuple[Shortcut, ...]:
-        """The accuracy of each heuristic on the judged questions, scored like deciders."""
+        """The accuracy of each heuristic on the judged questions, with the scoring of deciders."""
         right = right_answers(self.results)
         return count_shortcuts(self.shortcut_choices, right, strict_official=self.strict_official)
 

@@ -109,7 +109,7 @@ def lookup_tools(
 
 
 def _unknown(schema: DatabaseSchema, tool: str, name: str) -> Evidence:
-    """Return the error for an unknown name as evidence, with the most similar known name."""
+    """Return evidence with the error for an unknown name and the most similar known name."""
     near = closest(name, (part.name for part in schema.parts))
     problem = f"Error: there is no {kind_of_parts(schema)} '{shortened(name, _NAME)}'.{near}"
     text = f"{problem} {FIND} finds columns by words."

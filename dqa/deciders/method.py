@@ -333,7 +333,7 @@ def method(
     Parameters
     ----------
     name, description
-        For lists and results.
+        The name and the description in lists and results.
     decider
         The class, or ``package.module:Class``, which is imported when a decider is created. It is
         called with name, model and settings.

@@ -62,7 +62,7 @@ def describe_parts(schema: DatabaseSchema, parts: Sequence[Part]) -> tuple[str, 
 
 
 def describe_neighbours(schema: DatabaseSchema, parts: Sequence[Part]) -> Iterator[str]:
-    """Yield lines about the tables that refer to a table, or the relationships of a label.
+    """Yield lines about the tables that refer to a table, or about a label's relationships.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def read_object(text: str, *names: str) -> Mapping[str, Any]:
     """Return the JSON object in a reply. Text around the object is ignored.
 
     If there are several objects, return the last one with a field in `names`. Earlier objects are
-    drafts or examples.
+    usually drafts or examples.
 
     Raises
     ------

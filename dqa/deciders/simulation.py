@@ -228,7 +228,7 @@ class Simulation:
 
 
 def _column_of(scenario: Scenario, kind: Kind) -> str:
-    """Return the name of the column that lists the candidates; without a column, their noun."""
+    """Return the column that lists the candidates. Without such a column, return their noun."""
     table, column = scenario.listing.table, scenario.listing.column
     if column is None or kind == "relational":
         return column or scenario.listing.noun

@@ -100,7 +100,7 @@ def evidence_tool(
     gather
         Returns the evidence. Raises `InfrastructureError` if a server fails.
     name, description
-        The texts for the model.
+        The name and the description that the model reads.
     arguments
         The arguments of `gather`.
     """

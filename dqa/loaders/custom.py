@@ -85,7 +85,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
 
 
 class _Position(NamedTuple):
-    """The position of a question. It is the line in a file, or the number in a list."""
+    """The position of a question: its line in a file, or its number in a list."""
 
     number: int
     file: Path | None
@@ -216,8 +216,8 @@ class _Reading:
         if named is None:
             if self.name in known:
                 raise UsageError(
-                    f"the file is named like the scenario '{self.name}', but its questions name no "
-                    "scenario: give a scenario for the questions, or rename the file"
+                    f"the file has the name of the scenario '{self.name}', but its questions name "
+                    "no scenario: give a scenario for the questions, or rename the file"
                 )
             return self.name
         # A relative scenario folder is relative to the folder of the questions.

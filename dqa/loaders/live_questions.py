@@ -168,7 +168,7 @@ class LiveScenario:
     def values(
         self, key: str, target: Mapping[str, str], most: int = 100, equal: str | None = None
     ) -> tuple[str, ...]:
-        """Return the possible values of a parameter, as texts. () means that it accepts any value.
+        """Return the possible values of a parameter, as texts; () if it accepts any value.
 
         Parameters
         ----------

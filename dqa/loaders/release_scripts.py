@@ -113,7 +113,7 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
 
 
 def _add_rows(script: _Script, insert: re.Match[str], start: int) -> None:
-    """Add the rows of an INSERT. If the table is unknown, only report it."""
+    """Add the rows of an INSERT. If the table is unknown, only report the table."""
     name, statement, position = _unquoted(insert[1]), insert.string, insert.end()
     if name not in (table.name for table in script.schema.tables):
         script.add_defect(start, f"there is an unknown table '{name}'", "ignored")

@@ -9,7 +9,7 @@
 
 The file consists of JSON lines: a header, each message with its hash, and the requests with their
 requesters and replies. It contains no times and no secrets. Secrets are redacted before a request
-is looked up and before a reply is used, so a recording and its replay are equal.
+is looked up and before a reply is used, so the recording and its replay use the same texts.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class FaultKind(StrEnum):
         return self in _RETRYABLE
 
     def to_error(self, words: str) -> DqaError:
-        """Return the error for a fault that is not retried, with a hint."""
+        """Return the error to raise for this fault, with a hint."""
         if self not in _HINTS:
             return ModelUnavailableError(f"The model failed: {words}")
         kinds = {self.TOO_LONG: RequestTooLongError, self.REQUEST: ModelUnavailableError}

@@ -136,7 +136,7 @@ def chat_model(
 def passed_model(name: str, model: BaseChatModel, connection: Connection) -> BaseChatModel:
     """Return a user's chat model.
 
-    If the connection has a cassette, it records or replays the model.
+    If the connection has a cassette, the cassette records or replays the model's replies.
     """
     return _recorded(name, lambda: model, connection, {})
 
@@ -144,7 +144,7 @@ def passed_model(name: str, model: BaseChatModel, connection: Connection) -> Bas
 def _recorded(
     name: str, create: Callable[[], BaseChatModel], connection: Connection, own: dict[str, Any]
 ) -> BaseChatModel:
-    """Return a model from `create`, recorded or replayed by the cassette of the connection."""
+    """Return the result of `create`, or a `RecordedModel` if the connection has a cassette."""
     cassette = connection.cassette
     if cassette is None:
         return create()

@@ -202,7 +202,7 @@ def split_thinking(text: str) -> tuple[str | None, str]:
 
 
 def reasoning_text(value: object) -> str:
-    """Return the text of a reasoning part in the form of any provider."""
+    """Return the text of a reasoning part, whose form depends on the provider."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):

@@ -119,7 +119,7 @@ class Difficulty:
     def reach(self) -> int:
         """The minimum distance of far answers in steps.
 
-        Without a mix, it applies to all answers.
+        Without a mix, this minimum applies to all answers.
         """
         return max(2, self.hops) if self.mix is not None and self.mix.far else self.hops
 

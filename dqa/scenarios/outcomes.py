@@ -48,7 +48,7 @@ class ScenarioOutcomes:
         Raises
         ------
         DataError
-            A candidate has no outcome, or several, or a statement cannot run.
+            A candidate has no outcome or several outcomes, or a statement cannot run.
         UnknownNameError
             The rule set is unknown.
         """
@@ -87,7 +87,7 @@ class ScenarioOutcomes:
         Raises
         ------
         DataError
-            A candidate has no outcome, or several.
+            A candidate has no outcome or several outcomes.
         """
         if len(rows.columns) != 2:
             raise DataError(

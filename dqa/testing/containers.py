@@ -109,9 +109,9 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     name
         One of `SERVERS`.
     image
-        Image of the container. By default, the environment variable ``DQA_MYSQL_IMAGE``,
-        ``DQA_POSTGRES_IMAGE`` or ``DQA_NEO4J_IMAGE`` names it; if the variable is not set, the
-        official image is used.
+        Image of the container. By default, the image in the environment variable
+        ``DQA_MYSQL_IMAGE``, ``DQA_POSTGRES_IMAGE`` or ``DQA_NEO4J_IMAGE``. If this variable is not
+        set, the official image.
 
     Yields
     ------

@@ -101,8 +101,8 @@ class ServerStarter(ExitStack):
             ``mysql``, ``postgres`` or ``neo4j``.
         seed
             SQL or Cypher script, or the path of its file. The guard does not check it. The script
-            is skipped if it was also the last script that ran on this server in this session. It
-            must begin by deleting what other scripts and earlier sessions wrote.
+            is skipped if it was also the last script that ran on this server in this session. The
+            script must begin by deleting what other scripts and earlier sessions wrote.
 
         Raises
         ------

@@ -85,7 +85,7 @@ def assert_ending(decision: Decided, expected: Ending | str) -> None:
 
 
 def assert_reads(decision: Decided, *names: str) -> None:
-    """Fail if no statement that ran contains a name (of a table, a column or a label).
+    """Fail if one of the names (of tables, columns or labels) is in no statement that ran.
 
     Names are compared as whole words without regard to case. Quoted texts are ignored.
     """

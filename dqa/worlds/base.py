@@ -146,7 +146,7 @@ class PolicyDecider(Decider):
     policy
         The program.
     seed
-        The seed of random choices. The question's key is added to it.
+        The seed of random choices, which also depend on the question's key.
     """
 
     def __init__(self, name: str, policy: Policy, seed: int) -> None:

@@ -193,7 +193,7 @@ class Survey:
         """Yield the declared joins of a table.
 
         Consecutive references to the same table become one join with several columns. A new join
-        starts if a column occurs again, or if a reference is to the whole key of the table.
+        starts if a column occurs again, or if one column is the other table's whole key.
         """
         keys = {table.name: table.key for table in self.database.schema().tables}
         found: list[tuple[str, list[tuple[str, str]]]] = []

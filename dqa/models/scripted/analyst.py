@@ -37,9 +37,9 @@ _NOTHING = Answer("There is no candidate.", "none")
 def analyst(task: Task, seed: int) -> Script:
     """List the candidates, read the context, query the outcomes, and choose the best candidate.
 
-    With simulations, the script compares the candidates by simulation instead. Without a statement
-    for the outcomes, it queries the heuristics and takes the majority. If the limit of statements
-    is reached before the outcomes are known, it chooses the first candidate.
+    If the script may simulate, it simulates the candidates instead of querying their outcomes.
+    Without a statement for the outcomes, it queries the heuristics and takes the majority. If the
+    limit of statements is reached before the outcomes are known, it chooses the first candidate.
     """
     del seed
     scenario, question = plugins.scenario_of(task.question), task.question

@@ -185,7 +185,7 @@ def _metrics(
 
 
 def _normalised_rows(database: Database, statement: str, rows: Rows | str) -> Rows | str:
-    """Return the rows of a statement after changing it as Spider's evaluation changes it."""
+    """Return the rows of a statement, which is first changed as in Spider's evaluation."""
     normalised = _normalised(statement)
     return rows if normalised == statement else _rows_of(database, normalised)
 

@@ -196,7 +196,7 @@ def require_questions(spec: AnySpec | None, where: str, why: str) -> RunSpec | N
 
 
 def register_scenarios(spec: AnySpec | None) -> None:
-    """Register the scenarios whose folders a run names, if the folders still exist.
+    """Register the scenarios in the folders that a run names, if the folders still exist.
 
     Raises
     ------

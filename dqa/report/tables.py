@@ -272,7 +272,7 @@ def _where(summary: Summary) -> str:
 
 
 def tag_lines(counts: Sequence[TagCount]) -> list[str]:
-    """Return a line for each tag, with the accuracy of every decider on its questions."""
+    """Return a line for each tag, with the accuracy of every decider on questions with this tag."""
     lines = []
     for tag, found in grouped(counts, lambda count: count.tag).items():
         shares = (f"{one.decider} {_matched(one)}" for one in found)
@@ -283,8 +283,8 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return a line for each heuristic, with its accuracy.
 
-    The accuracy counts only the official answer as right. If counting all best candidates as right
-    gives another accuracy, this accuracy follows.
+    The accuracy counts only the official answer as right. The accuracy that counts all best
+    candidates as right follows, if it differs.
     """
     lines = [f"{_NO_RULES} {_LABEL}."] if shortcuts else []
     for found in shortcuts:

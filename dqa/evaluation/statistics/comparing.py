@@ -174,8 +174,8 @@ class PairComparison(Record):
     accuracy
         The difference of the accuracies (shares), with interval and test clustered by situation.
     by_questions
-        For each contestant, the number of questions on which it was right more often than the other
-        contestant, with McNemar's exact test.
+        The numbers of questions on which each contestant was right more often, with McNemar's exact
+        test.
     holm_by_questions, holm_by_situations
         The p-values of the test by questions and of the test by situations, corrected for all pairs
         (Holm).
@@ -185,8 +185,8 @@ class PairComparison(Record):
     tokens
         Paired difference of tokens per question.
     left_out
-        Number of pairs of question and database that both contestants were asked, but for which one
-        of them has no judged decision. The comparison leaves them out.
+        Number of common pairs of question and database that are left out, because a judged decision
+        of one contestant, or of both, is missing.
     """
 
     first: str

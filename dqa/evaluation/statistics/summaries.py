@@ -360,7 +360,7 @@ def pass_all(k: int, asked: int, right: int) -> float:
 
 
 class PassRate(Record):
-    """The share of questions that at least one of `k` attempts solves; and that all of them solve.
+    """The share of questions solved in at least one of `k` attempts, and the share solved in all.
 
     Attributes
     ----------

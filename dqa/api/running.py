@@ -115,7 +115,7 @@ class StoredWork:
     def storing(
         self, spec: AnySpec, content_hash: str, planned: int, games: GamesRecord | None = None
     ) -> Iterator[RunStore]:
-        """Open the store of the run until the block ends. Errors then say how to resume the run."""
+        """Open the store of the run until the block ends. Errors say how to resume it."""
         record = RunRecord(
             spec=spec,
             content_hash=content_hash,

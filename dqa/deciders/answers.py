@@ -221,7 +221,7 @@ def _is_number(candidate: Candidate) -> bool:
 
 
 def _gives_id(text: str, nouns: frozenset[str]) -> bool:
-    """Return whether a text has one number: at the beginning, at the end, or after a noun."""
+    """Return whether the only number in a text is at its beginning, at its end, or after a noun."""
     words = _words(text)
     positions = [
         position for position, word in enumerate(words) if word[-1].isdigit() or word[-1] == "%"

@@ -211,7 +211,7 @@ class LiveScenario:
         raise UnknownNameError(where, text, known, more=len(known) > _KNOWN)
 
     def whole_target(self, values: Mapping[str, str]) -> dict[str, str]:
-        """Return the target, with the missing parameters that have only one possible value."""
+        """Return the target. Add each missing parameter that has only one possible value."""
         scenario = self._scenario
         target = {key: value for key, value in values.items() if value}
         named = dict(target)

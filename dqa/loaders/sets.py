@@ -202,7 +202,7 @@ def read_set(
 
 
 def write_set(name: str, folder: Path) -> None:
-    """Write a named set like ``dqa data generate``, and compare the files with its manifest.
+    """Write the files of a named set, and compare them with the set's manifest.
 
     Raises
     ------

@@ -225,7 +225,7 @@ def _start(container: DockerContainer, server: _Server, image: str) -> str:
 def _end_of(container: DockerContainer, image: str) -> str | None:
     """Return None while the container runs.
 
-    Later, return an error message with the end of its log.
+    After the container has ended, return an error message with the last lines of its log.
     """
     container.reload()
     if container.status in {"created", "running"}:

@@ -38,11 +38,11 @@ class NamedDecider:
     name
         The name of the decider in results.
     made
-        The factory of the decider, or a decider that a Python caller passed.
+        The factory of the decider, or the decider itself if a Python caller passed it.
     model
         The model of the decider; ignored if the decider needs no model.
     options
-        The settings of this decider only.
+        The settings that apply only to this decider.
     """
 
     name: str

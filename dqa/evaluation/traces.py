@@ -124,7 +124,7 @@ class Provenance(Record):
 
     @classmethod
     def of(cls, decided: Decision, decision: str, time: str) -> Self:
-        """Return the provenance of a decision for the current login."""
+        """Return the provenance of a decision, with the current login as its user."""
         replies = [event.text for event in decided.trace if isinstance(event, ReplyEvent)]
         reason = replies[-1] if replies else decided.answer
         return cls(

@@ -56,9 +56,9 @@ class TableInfo:
 
 
 TableRow: TypeAlias = tuple[
-    str, list[tuple[str, str, str]], tuple[str, ...], tuple[tuple[str, str, str], ...], str
+    str, tuple[str, ...], tuple[tuple[str, str, str], ...], str, list[str], list[str], list[str]
 ]
-"""A table for JSON: its name; the name, type and comment of each column; its keys; its comment."""
+"""A table for JSON: its name, keys and comment; the names, types and comments of its columns."""
 
 
 @lru_cache(10_000)
@@ -76,16 +76,21 @@ def rows_of(tables: Sequence[TableInfo]) -> list[TableRow]:
     The tables must be complete and have no samples.
     """
     return [
-        (t.name, [(c.name, c.type, c.comment) for c in t.columns], t.key, t.references, t.comment)
-        for t in tables
+        (
+            *(table.name, table.key, table.references, table.comment),
+            [column.name for column in table.columns],
+            [column.type for column in table.columns],
+            [column.comment for column in table.columns],
+        )
+        for table in tables
     ]
 
 
 def tables_of(rows: Sequence[TableRow]) -> tuple[TableInfo, ...]:
     """Return the tables of rows."""
     return tuple(
-        TableInfo(name, tuple([column_of(*column) for column in columns]), key, links, comment)
-        for name, columns, key, links, comment in rows
+        TableInfo(name, tuple(map(column_of, *columns)), key, references, comment)
+        for name, key, references, comment, *columns in rows
     )
 
 

@@ -277,7 +277,7 @@ class Annotation(Record):
     scenario, question
         The question's scenario and id. The id is an int if the release stores it as a number.
     rule_set
-        The name of the rule set.
+        The name of the rule set; empty if the outcomes are recorded.
     answer
         The best candidate without rounding. If several candidates are equal, it is the first of
         them in table order.
@@ -348,7 +348,7 @@ def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Ann
     See `simulate_all` for the parameters and errors.
     """
     rule_set = rule_set or usual_rules(question_set)
-    simulated = simulate_all(question_set, rule_set)
+    simulated, simulators = simulate_all(question_set, rule_set), plugins.names("simulator")
     annotations = []
     for (question, truth), outcomes in zip(question_set.labelled, simulated, strict=True):
         official = truth.official
@@ -356,7 +356,9 @@ def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Ann
             Annotation(
                 scenario=question.scenario,
                 question=int(question.id) if question.id.isdecimal() else question.id,
-                rule_set=rules_of(question.scenario, rule_set),
+                rule_set=rules_of(question.scenario, rule_set)
+                if question.scenario in simulators
+                else "",
                 answer=outcomes.answer,
                 ties=outcomes.ties,
                 value=outcomes.best,

@@ -79,6 +79,16 @@ def test_a_scenario_without_simulator_is_named() -> None:
         annotate(QuestionSet("own", (question,), mixed().situations), "paper")
 
 
+def test_recorded_outcomes_need_no_simulator() -> None:
+    """The best candidate of a user's own database is the best one recorded, by no rule set."""
+    question = Question("custom", "1", "", "", "sales", candidates=("a", "b"))
+    truths = {"custom/1": Truth(("b",), (1.0, 2.0))}
+    own = QuestionSet("own", (question,), {}, truths=truths, locations={"sales": "sales.db"})
+    (found,) = annotate(own)
+    assert (found.answer, found.value, found.margin, found.rule_set) == ("b", 2.0, 1.0, "")
+    assert found.agrees
+
+
 @pytest.fixture(scope="module")
 def shared(release_dir: Path) -> ReleaseAudit:
     """The audit of the release."""

@@ -25,8 +25,8 @@ _Samples = Annotated[
     int,
     Field(
         ge=1,
-        description="number of sampled states for each action, or for all actions together if "
-        "states are not shared",
+        description="number of sampled states; if states are not shared, this number is divided "
+        "among the actions",
     ),
 ]
 # Outside these bounds, rounding removes the scores or their differences.

@@ -143,7 +143,7 @@ def _decide(  # noqa: PLR0913  (the reviewer's arguments are not the agent's)
     known = decisions.scenarios
     if scenario is None and question is None:
         also = f", or a scenario ({', '.join(known)})" if known else ""
-        raise UsageError(f"Give the question to decide{also}.")
+        raise UsageError(f"No question is given: pass a question{also}.")
     if scenario is not None and scenario not in known:
         raise UnknownNameError("scenario", scenario, known)
     trace = ask(

@@ -81,8 +81,8 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     if not compared.pairs:
         raise UsageError(
-            "No question has judged decisions of two contestants. 'dqa show RUN --failed' "
-            "lists the decisions that were not judged."
+            "There is no question for which decisions of two contestants were judged. 'dqa show "
+            "RUN --failed' lists the decisions that were not judged."
         )
     return compared
 
@@ -203,9 +203,9 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
     strict = [where for where, spec in specs if spec.strict_official]
     if 0 < len(strict) < len(specs):
         raise UsageError(
-            "The runs count different answers as right: only the official answer in "
-            f"{', '.join(strict)}, but every best answer in all other runs. Evaluate all runs "
-            "with --strict-official, or all without it."
+            f"The runs count different answers as right. In {', '.join(strict)}, only the "
+            "official answer is right; in the other runs, every best answer is right. Evaluate all "
+            "runs with --strict-official, or all without it."
         )
     if len({spec.rule_set for _, spec in specs}) > 1:
         listed = ", ".join(f"{where} ({spec.rule_set or 'default rules'})" for where, spec in specs)
@@ -326,6 +326,7 @@ def _on_shared_questions(
     if not shared:
         raise UsageError(f"The contestants share no question on the same database: {counts}.")
     raise UsageError(
-        f"The contestants were asked different questions: {counts}. All share {len(dict(shared))} "
-        "of these questions: to compare on shared questions only, add --shared (only_shared=True)."
+        f"The contestants were asked different questions: {counts}. All contestants share "
+        f"{counted(len(dict(shared)), 'question')}. To compare on shared questions only, add "
+        "--shared (only_shared=True)."
     )

@@ -130,8 +130,8 @@ class StoredWork:
             own = self.location.named(self.location.name or name_run(record))
             if not self._may_continue(own):
                 raise errors.UsageError(
-                    f"--record {self._begun} already contains the replies of another run in "
-                    f"{self.location.store}: choose a new file."
+                    f"The file {self._begun} (--record) already contains the replies of another "
+                    "run: choose a new file."
                 )
         self._store = store = RunStore(self.location, record, retry_failed=self._retry_failed)
         store.on_elsewhere = self.watcher.decided_elsewhere

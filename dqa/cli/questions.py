@@ -77,8 +77,8 @@ class QuestionOptions:
         settings = [value for value in self.settings or () if "=" in value]
         if pairs_in("--set", settings, "NAME=VALUE"):
             raise UsageError(
-                "--set NAME=VALUE changes a setting of a decider, but this command runs no "
-                "decider: leave it out, or name a set of questions (--set NAME)."
+                "This command runs no decider, so leave out --set NAME=VALUE, which changes a "
+                "setting of a decider. To choose a set of questions, write --set NAME."
             )
         if named is not None:
             found.append(sources.NamedSet(name=named))
@@ -179,7 +179,7 @@ def set_in(names: Iterable[str] | None, others: int = 0) -> str | None:
     named = [value for value in names or () if "=" not in value]
     if named and (others or len(named) > 1):
         raise UsageError(
-            f"--set {named[-1]} is a second source of questions: give only one source. To change "
-            "a setting, write --set NAME=VALUE."
+            f"--set {named[-1]} names a set of questions, but another source of questions is given "
+            "too: give only one. To change a setting, write --set NAME=VALUE."
         )
     return named[0] if named else None

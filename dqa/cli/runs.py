@@ -135,8 +135,8 @@ def show(  # noqa: PLR0913  (one parameter per option)
     if found.location is None:
         if scenario or lists:
             raise UsageError(
-                "--scenario, --wrong, --failed and --outcome list the decisions of a run: leave "
-                "them out for a file of one decision."
+                "--scenario, --wrong, --failed and --outcome select decisions of a run, but this "
+                "file contains a single decision: leave these options out."
             )
     elif question is None or scenario or lists:
         from dqa.report.hints import resume_command

@@ -78,7 +78,7 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
 
 
 def list_in(text: str) -> str | None:
-    """Return the part of a text that begins with its numbered list; None without a list.
+    """Return a text without the words before its numbered list; None if it contains no list.
 
     The items of a list are lines that begin with a number, or parts of a line that begin with
     consecutive numbers.

@@ -93,7 +93,7 @@ class Truth:
             raise DataError(
                 f"The answer to question '{question.key}' is a {question.answer_form}, but "
                 f"answers are compared by {self.match or 'name'}. Candidates are compared by "
-                "name, and statements by a rule for their rows."
+                "name; statements are compared by a rule for the rows that they return."
             )
         if self.outcomes is None:
             return

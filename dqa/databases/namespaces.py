@@ -216,8 +216,8 @@ class Namespaces(ABC):
         """
         del script
         raise UsageError(
-            f"{self.location} has only one database, so dqa cannot create a new one for a script: "
-            "give a situation instead."
+            f"On {self.location}, dqa cannot create a database for a script: give a situation "
+            "instead."
         )
 
 

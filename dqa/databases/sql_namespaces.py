@@ -205,7 +205,7 @@ class ServerNamespaces(Namespaces):
 
     @abstractmethod
     def _fill(self, table: str, rows: Table) -> None:
-        """Insert rows into the table with a quoted name."""
+        """Insert rows into a table; `table` is its quoted name."""
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace the content.

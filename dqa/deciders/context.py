@@ -134,8 +134,8 @@ def _compared(
     found = find_named_actions(choices, tables)
     if choices.is_large and not found:
         raise UsageError(
-            f"Question '{question.key}' has {choices.total:,} candidates. {method} compares only "
-            "candidates that occur in the rows of the context, but no column of these rows lists "
+            f"Question '{question.key}' has {choices.total:,} candidates. {method} takes the "
+            "candidates to compare from a column of the context's rows, but no column lists "
             "candidates. Give a statement whose first column lists the few best candidates "
             "(--context 'SELECT id, ... ORDER BY ... LIMIT 20', or context.sql of the scenario), "
             "or use an agent, which narrows the candidates by queries."

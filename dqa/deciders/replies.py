@@ -82,7 +82,7 @@ def read_action(
         if named == numbered[0]:
             return named
         raise InvalidAnswerError(
-            f"'{said}' may be {noun} number {index}, which is {numbered[0]}, or the {noun} that is "
+            f"'{said}' is ambiguous: {noun} number {index} is {numbered[0]}, but another {noun} is "
             f"called {named}.",
             f"Give exactly one {noun}, by its name alone.",
             (numbered[0], named),

@@ -67,7 +67,7 @@ class QueryArguments(Arguments):
 class SimulateArguments(Arguments):
     """Apply the business rules to the database after one decision, and return its outcome."""
 
-    decision: Text = Field(description="what would be chosen, by the database's name or id")
+    decision: Text = Field(description="the candidate to choose, by its name or id in the database")
 
 
 def _names_in(value: object) -> object:

@@ -335,8 +335,8 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
         if outcomes is None or not has_source:
             raise UsageError(
                 f"Question '{question.key}' cannot be simulated, because scenario "
-                f"'{question.scenario}' has no simulator. 'dqa eval' scores decisions on the "
-                "question by recorded answers and outcomes."
+                f"'{question.scenario}' has no simulator. To score decisions by recorded "
+                "answers and outcomes, use 'dqa eval'."
             )
         found.append(outcomes)
     return found

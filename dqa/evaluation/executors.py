@@ -418,6 +418,6 @@ def check_engine(options: RunOptions, calls: CallOptions) -> None:
         )
     if is_ray and options.audit is not None:
         raise UsageError(
-            "audit (--audit) appends to one file, but the machines of engine='ray' (--engine "
-            "ray) may not share this file: use the local engine, or leave out audit."
+            "audit (--audit) appends to one file, which the machines of engine='ray' (--engine "
+            "ray) cannot always reach: use the local engine, or leave out audit."
         )

@@ -426,8 +426,8 @@ class GameOfRun:
         if is_same:
             return scored
         raise ValueError(
-            f"The replay of attempt {self._scored} of game {self._task.question.id} of "
-            f"'{self._game.world}' differs from the attempt. A game must depend only on its seed "
+            f"In game {self._task.question.id} of '{self._game.world}', attempt {self._scored} "
+            "went differently when its choices were replayed. A game must depend only on its seed "
             "and the choices."
         )
 

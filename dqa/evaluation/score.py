@@ -41,7 +41,7 @@ def rules_of(scenario: str, rule_set: str | None) -> str:
     if rule_set is None:
         return known[0]
     if rule_set not in known:
-        raise UnknownNameError(f"rule set of scenario '{scenario}' called", rule_set, known)
+        raise UnknownNameError(f"rule set of scenario '{scenario}' with the name", rule_set, known)
     return rule_set
 
 

@@ -107,7 +107,7 @@ class Chance(Record):
 
     scenario: str
     questions: int = Field(ge=1)
-    share: float = Field(ge=0, le=1, description="mean share of right answers among the candidates")
+    share: float = Field(ge=0, le=1, description="right answers / candidates, mean over questions")
 
 
 def choose_by_shortcuts(

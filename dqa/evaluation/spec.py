@@ -260,8 +260,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         model, names = values.get("model"), [_label_of(one) for one in models]
         if model is not None and None not in names and _label_of(model) not in names:
             raise UsageError(
-                f"RunSpec: model and models: {_label_of(model)} is not one of the models. Give "
-                "model (--model) or models (--models), not both."
+                f"RunSpec: model is {_label_of(model)}, which the list models does not contain. "
+                "Give model (--model) or models (--models), not both."
             )
         return {**values, "model": models[0], "models": tuple(models) if len(models) > 1 else ()}
 
@@ -271,8 +271,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         for name, times in Counter(model.called for model in models).items():
             if times > 1:
                 raise UsageError(
-                    f"RunSpec: models: {times} models have the name {name}: give it only once, or "
-                    "give each model a label."
+                    f"RunSpec: models: {times} entries have the name {name}: list the model "
+                    "once, or give each entry its own label."
                 )
         return models
 
@@ -290,8 +290,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
             return names
         if questions.asks_in_place and names:
             raise UsageError(
-                "RunSpec: databases: the questions are about your own databases, so no data is "
-                "loaded into other databases. Leave out databases (--databases)."
+                "RunSpec: databases: the questions are about your own databases. Leave out this "
+                "field (--databases), which names databases to load data into."
             )
         if not questions.asks_in_place and not names:
             raise UsageError(

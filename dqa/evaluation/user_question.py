@@ -51,7 +51,7 @@ class UserQuestion(Record, use_attribute_docstrings=True):
             raise UsageError("The question (--question) is empty: write the question to decide.")
         if self.scenario is None and self.question is None:
             raise UsageError(
-                "Give the question to decide (--question). If the database contains the data of "
+                "No question is given: pass one (--question). If the database contains the data of "
                 "a scenario, give the scenario instead (--scenario)."
             )
         if self.scenario is None and self.target:

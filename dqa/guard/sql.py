@@ -226,8 +226,8 @@ class _Rules:
         is_found = not owner or (self.dialect == "duckdb" and self._is_own(owner))
         if is_catalogue and not is_known and is_found:
             raise Refusal(
-                f"the catalogue {name} describes more than {scope.own}; use SHOW TABLES or "
-                "DESCRIBE instead"
+                f"the catalogue {name} may not be read, because it also describes objects outside "
+                f"of {scope.own}; use SHOW TABLES or DESCRIBE instead"
             )
         if not owner and scope.finds_others and not (is_known and scope.finds_own_first):
             hint = closest(name, self.policy.visible_tables) if not is_known else ""

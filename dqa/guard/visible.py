@@ -250,8 +250,8 @@ def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: 
         is_own = scope is None or scope.holds(name, dialect, quoted=is_quoted)
         if not is_own or name.lower() in lists(dialect)["system schemas"]:
             raise Refusal(
-                f"{owner} could be another schema, and only this schema is described; leave out "
-                f"{owner}"
+                f"{owner} could be another schema, but only the default schema is described; leave "
+                f"out {owner}"
             )
 
 

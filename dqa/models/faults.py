@@ -121,8 +121,8 @@ class Fault:
     wait
         The seconds until the next attempt; None if there is no next attempt.
     usage
-        The usage of the attempt. `Usage.uncounted` counts the attempt if the provider may have
-        charged for it.
+        The usage of the attempt. If the provider may have charged for a lost reply,
+        `Usage.uncounted` is 1.
     """
 
     kind: FaultKind

@@ -102,8 +102,8 @@ def test_other_questions_are_refused_and_counted(
     ran = dqa("compare", finished, other, "--deciders", "first")
     assert ran.code == 2
     assert (
-        "run:first 4 questions on sqlite, another:first 3 questions on sqlite. All share 3"
-        in ran.err
+        "run:first 4 questions on sqlite, another:first 3 questions on sqlite. All contestants "
+        "share 3" in ran.err
     )
     assert "--shared" in ran.err
     ran = dqa("compare", finished, other, "--deciders", "first", "--shared")
@@ -169,7 +169,7 @@ def test_questions_are_compared_by_their_content(dqa: Command, tmp_path: Path) -
     _asked(tmp_path, "v2", *new)
     _asked(tmp_path, "v3", *reversed(old))
     folders = [tmp_path / f"run-v{number}" for number in (1, 2, 3)]
-    with pytest.raises(UsageError, match="All share 2"):
+    with pytest.raises(UsageError, match="All contestants share 2"):
         api.compare(*folders[:2])
     shared = api.compare(*folders[:2], only_shared=True, times=True)
     assert (shared.questions, shared.only_shared) == (2, 3)

@@ -58,7 +58,7 @@ def test_a_decision_that_names_no_one_action_is_refused(
 @pytest.mark.parametrize("reply", ["Action 3", "**Action 3**", "action 3."])
 def test_a_number_that_is_also_the_id_of_another_action_is_asked_again(reply: str) -> None:
     """Prompts number the actions, so "Action 3" of 3, 5 and 7 means 7 or 3."""
-    with pytest.raises(InvalidAnswerError, match="number 3, which is 7, or the building that"):
+    with pytest.raises(InvalidAnswerError, match="number 3 is 7, but another building is called 3"):
         read_action(reply, (3, 5, 7), "building")
 
 

@@ -178,4 +178,4 @@ def test_a_world_that_goes_another_way_is_found_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(plugins, "world", lambda _: made)
     run = played(Learning(), games=1, options=RunOptions(isolation="none", workers=1))
     assert run.results[0].outcome is Outcome.CRASHED
-    assert "differs from the attempt" in str(run.results[0].error)
+    assert "went differently" in str(run.results[0].error)

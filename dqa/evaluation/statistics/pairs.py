@@ -100,8 +100,8 @@ def paired_difference(
     """Return the mean of paired differences with its interval and test; None if there are no pairs.
 
     `Estimate.of` calculates the standard error (Miller, 2024, "Adding Error Bars to Evals", section
-    4.2). If all differences are equal, the error is 0. The interval of a difference of shares is
-    then that of independent questions, whose number is the effective number of clusters.
+    4.2). If all differences are equal, the error is 0. For shares, the interval is then
+    calculated as for n independent questions, where n is the effective number of clusters.
 
     Parameters
     ----------

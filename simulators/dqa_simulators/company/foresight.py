@@ -1,4 +1,4 @@
-"""Estimate demand from the books, and the expected result of a plan."""
+"""Estimate the demand from the books, and calculate the expected result of a plan."""
 
 from __future__ import annotations
 

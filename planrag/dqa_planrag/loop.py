@@ -132,7 +132,7 @@ class Loop:
         return (*run.toolbox.tools, *(["replan"] if recipe.replans else []), "decide")
 
     def _read(self, turn: ModelReply, run: Run, tools: tuple[str, ...]) -> tuple[Reply | None, str]:
-        """Return the content of a reply and its problem; the content is None if it is unusable."""
+        """Return the content of a reply and an empty text, or None and the problem."""
         try:
             turn.check()
             reply = self._protocol.read(turn.reply, run.recorder.steps, tools, run.toolbox)

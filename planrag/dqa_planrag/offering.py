@@ -26,8 +26,9 @@ def offer_candidates(
 ) -> tuple[str, WarningEvent | None]:
     """Return a description of the candidates, and a warning if it omits some.
 
-    The text of a scenario's question already describes the candidates, so only a very large list is
-    described again. If an answer may have a free form, this form is always described.
+    The text of a question with a scenario already describes the candidates. They are described
+    again only if they are very many. If an answer may have a free form, this form is always
+    described.
 
     Parameters
     ----------

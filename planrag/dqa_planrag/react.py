@@ -71,9 +71,10 @@ class ReAct:
         The name of the protocol in `Settings.protocol`.
     stop
         Sequences that end a reply.
-    plan_first, answer_now
-        Messages to a model that acts before it has a plan, and to a model that calls for a second
-        query although only one is allowed.
+    plan_first
+        The message to a model that acts before it has a plan.
+    answer_now
+        The message to a model that queries a second time although only one query is allowed.
     after_plan, after_thought
         Messages that ask the model to continue after a reply that only plans or only thinks.
     """
@@ -188,7 +189,7 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
 
 
 def _bare(action: str) -> str:
-    """Return an action in lower case and without markup, so that `_NOTHING` can contain it."""
+    """Return an action in lower case, without surrounding markup."""
     return action.strip(" `*\"'.()[]").lower()
 
 
@@ -231,8 +232,8 @@ def _ends_above(text: str, position: int) -> bool:
 def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:
     """Return a reply that only thinks, or that thinks and decides; None for any other reply.
 
-    A reply thinks if its action means to think or to do nothing. A decision in the same reply is
-    valid, because no tool has to run before it.
+    A reply thinks if its action is, for example, "Self thinking" or "none". A decision in the same
+    reply is valid, because no tool has to run before it.
     """
     tool, text = _action_of(sections)
     # If the action is only markup, its name is missing. Then the model is asked for the name.

@@ -32,9 +32,10 @@ class Run:
         Records what happens.
     messages
         The conversation.
-    reply, problem
-        The last reply; None if it could not be used. `problem` is then the reason, and otherwise
-        empty.
+    reply
+        The last reply; None if it could not be used.
+    problem
+        The reason why the last reply could not be used; empty if there is none.
     failures
         The number of consecutive replies that could not be used.
     current_step

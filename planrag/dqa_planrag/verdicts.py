@@ -66,9 +66,9 @@ def planning_in(sections: Mapping[str, str]) -> Reply:
 def _is_no(verdict: str, end: int, behind: str | None) -> bool:
     """Return whether the "no" that ends at `end` is the verdict, and not the start of a sentence.
 
-    A "no" is the verdict if it is alone on its line, or if the line ``Plan:`` follows. If the
-    verdict has no list of steps, a "no" before punctuation and a reason is the verdict too. Before
-    a list, such a "no" may introduce a new plan.
+    A "no" is the verdict if it is alone on its line, or if the line ``Plan:`` follows. A "no"
+    before punctuation, as in "no, because ...", is the verdict only if the text has no list of
+    steps. With a list, it may introduce a new plan.
     """
     rest = verdict[end:]
     line, _, _ = rest.partition("\n")
@@ -81,8 +81,7 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
     """Return the new plan for a verdict "yes"; None if the current plan stays.
 
-    The new plan is in the verdict. A verdict without a plan takes the plan after it (`behind`), or
-    else the plan before it (`plan`).
+    The new plan is in the verdict, or else after it (`behind`), or else before it (`plan`).
     """
     listed = list_in(verdict)
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:

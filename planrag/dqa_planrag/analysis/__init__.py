@@ -76,10 +76,10 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 
 
 def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
-    """Yield the measures of a decision: a table, its column, and whether the decision is a hit.
+    """Yield ``(table, column, is_hit)`` for each column that covers a decision.
 
-    A column shows the percentage of hits. `kinds` contains all kinds of re-planning that occur in
-    the run; None if the decider does not plan.
+    A column shows the percentage of its decisions that are hits. `kinds` contains all kinds of
+    re-planning that occur in the run; None if the decider does not plan.
     """
     replanned, values = run.measures["replannings"], run.measures["critical_values"]
     if kinds is not None:

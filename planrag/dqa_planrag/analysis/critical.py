@@ -114,8 +114,8 @@ class Asked:
     def brought_data(self, relevance: Relevance) -> bool:
         """Return whether the statement ran and returned data.
 
-        A computed result that has only nulls and zeros, such as a sum or count, can be correct. It
-        counts as data if all constants in the conditions of the statement exist in the database.
+        A computed result of only nulls and zeros, such as a count, also counts as data if the
+        database contains a constant of each term in the conditions.
         """
         cells = [cell for row in self.evidence.rows for cell in row]
         outputs = self.reading.outputs.values() if self.reading is not None else ()
@@ -151,10 +151,10 @@ class RowView:
     Attributes
     ----------
     cells
-        For each column of the result, a pair: the origin of the column's expression, and the cell.
-        The properties of a node or relationship follow as further pairs.
+        Pairs of an origin and a cell, one for each column of the result. A cell that is a node or
+        relationship adds a pair for each of its properties.
     shown
-        By term, its value in the row. Terms that are not columns of the result are omitted.
+        The value of each term that is a column of the result.
     rows
         By instance, the table rows from which its values can come. If an instance is missing, all
         rows of its table are possible.
@@ -183,10 +183,10 @@ class RowView:
                 self._narrow(term, self.possible(term) or ())
 
     def _narrow(self, term: Term, values: Iterable[Any]) -> None:
-        """Keep only the possible table rows in which a term has one of the values.
+        """Remove the table rows in which a term has none of the values.
 
-        The same is done for all terms that are equal to the term. If no row has one of the values,
-        the statement must have computed the values, so all rows are kept.
+        The same is done for all terms that are equal to the term. If no row would remain, all rows
+        are kept: the statement has then computed the values.
         """
         for instance, column in self.reading.same(term):
             column_of = self._relevance, self.reading.tables[instance] or "", column
@@ -212,7 +212,7 @@ class RowView:
         return {column: keys[table] for column, table in ends.items() if table in keys}
 
     def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
-        """Return whether a leaf is from the column and can be of a relevant object."""
+        """Return whether a leaf has this table and column, and can belong to a relevant object."""
         tables = self.reading.tables
         same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
         return any(map(self._matters, same))
@@ -232,7 +232,7 @@ class RowView:
         return all(values & keys for values, keys in known)
 
     def sums(self, leaves: Iterable[Leaf], computed: Computed) -> bool:
-        """Return whether a leaf is the sum or mean in `computed` and is of a relevant object."""
+        """Return whether a leaf is the sum or mean in `computed`, for a relevant object."""
         wanted = computed.table, computed.function, computed.columns
         for leaf in leaves:
             table, owner = self.reading.tables[leaf.instance], {computed.by}
@@ -264,8 +264,8 @@ def found_values(
     """Return how a decider found each critical value, by name of the value.
 
     A value is found if a result contains, for a relevant object, the value itself, a number that is
-    computed from it, or all parts of a sum or mean. A simulation uses all critical values, so they
-    count as found.
+    computed from it, or all parts of a sum or mean. After a simulation, every critical value counts
+    as found.
     """
     simulated = any(a.evidence.tool in SIMULATING and a.evidence.error is None for a in asked)
     views = [view for one in asked for view in one.views(relevance)] if values else []

@@ -64,9 +64,9 @@ class Value:
     leaves
         The terms from which the expression is computed.
     term
-        The term if the expression is only a term, unchanged or rounded; otherwise None.
+        The term that the expression returns, unchanged or rounded; otherwise None.
     whole
-        If the expression returns a whole node or relationship, or a list of them, its instance;
+        The instance of the node or relationship that the expression returns, alone or in a list;
         otherwise None.
     """
 
@@ -101,8 +101,7 @@ class Reading(ABC):
     tables
         The table of each instance; None if it is not a known table.
     constants
-        By term, the constants in its conditions. In each row, the term is equal to one of these
-        constants.
+        By term, the constants that its conditions allow: in each row, it is equal to one of them.
     classes
         By term, all terms that the statement's conditions make equal to it.
     groups

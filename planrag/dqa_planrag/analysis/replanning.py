@@ -127,8 +127,8 @@ def _parts(
 ) -> set[int]:
     """Return the indices of the steps in `parts` that are a part of a step in `wholes`.
 
-    If a step would have only one part, this part does not count. Only the steps of `wholes` whose
-    index is in `allowed` can have parts.
+    Only a step of `wholes` with an index in `allowed` can have parts, and it must have at least
+    two.
     """
     found = set[int]()
     for j in allowed:
@@ -143,7 +143,7 @@ def _parts(
 
 
 def _sub_steps(old: _Steps, new: _Steps, matched: Mapping[int, int]) -> set[int]:
-    """Return the indices of new sub-steps of steps that had no sub-steps in the old plan."""
+    """Return the indices of sub-steps whose parent is in the old plan without any sub-steps."""
     origins = {i: matched.get(step.parent) for i, step in enumerate(new) if step.parent is not None}
     parents = {step.parent for step in old}
     return {i for i, origin in origins.items() if origin is not None and origin not in parents}

@@ -76,9 +76,10 @@ class NamedFactors(Finding):
         By factor, the actions that it affects. Factors that affect all actions are not listed.
     asked
         The numbers of factors and values that the model was asked for.
-    left_out, values_left_out
-        The factors beyond the requested number. By factor, the values beyond the requested number.
-        Later steps use neither.
+    left_out
+        The factors beyond the requested number. Later steps do not use them.
+    values_left_out
+        By factor, the values beyond the requested number. Later steps do not use them.
     unusable
         The number of entries in the reply that have no name or no values, or that repeat a name.
     unplaced

@@ -81,9 +81,10 @@ class Portfolio:
         The portfolio's value under the attitude (mean or CVaR), and its expected utility.
     cost
         The total cost.
-    single, single_value
-        The best single action with its amount, and its value. The amount is the largest that the
-        limits allow.
+    single
+        The best single action, with the largest amount that the limits allow.
+    single_value
+        The value of `single`.
     states
         The number of states.
     attitude, aversion

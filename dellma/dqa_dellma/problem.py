@@ -36,8 +36,7 @@ class Problem:
     noun
         The word for an action, such as "trade node".
     states_form
-        Whether the goal is the exact text of the question, which may prescribe the form of the
-        answer.
+        Whether the goal retains the question's instruction on how to answer.
     """
 
     read: ContextRead

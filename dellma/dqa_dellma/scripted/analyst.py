@@ -1,8 +1,8 @@
 """Scripted replies to the steps of DeLLMa and its baselines.
 
 The analyst works for any scenario. The worth of an action is the last number in the first row that
-names the action. Each of the actions with the largest worth has one factor, its outlook. The
-outlook says whether the true worth of the action is below or above this number.
+names the action. Each of the actions with the largest worth has one factor, its outlook: whether
+its true worth is lower or higher.
 """
 
 from __future__ import annotations

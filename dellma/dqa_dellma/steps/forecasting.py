@@ -69,7 +69,7 @@ def _problems(factor: str, values: Sequence[str], said: Mapping[str, Any]) -> It
 
 
 def _words(said: Any) -> str:  # noqa: ANN401  (JSON from a model)
-    """Return a likelihood in the spelling of `WEIGHTS`, without the weight that may follow it."""
+    """Return a likelihood in the form of the keys of `WEIGHTS`, without a weight after it."""
     if not isinstance(said, str):
         return ""
     words = fold(re.sub(r"[_-]", " ", said)).strip(" .")

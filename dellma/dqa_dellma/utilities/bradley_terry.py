@@ -108,7 +108,8 @@ def fit_scores(
     ranks
         The ranks of the items in each ranking; None if there are no ties. Each of two tied items
         has half a win, as in Davidson's model of ties (1970) without its parameter for the
-        frequency of ties. Each of t items tied for first place has ``1 / t`` of the choice.
+        frequency of ties. If t items are tied for first place, each counts as chosen ``1 / t``
+        times.
 
     Returns
     -------
@@ -148,7 +149,7 @@ def _choices(items: Ints, rank: Ints, elicitation: Elicitation) -> tuple[Ints, F
     """Return the choice sets of a ranking, and how often each item was chosen from its set.
 
     Both arrays have the shape (number of sets, items per set). If t items are tied for a choice,
-    each has ``1 / t`` of the choice.
+    each counts as chosen ``1 / t`` times.
     """
     if elicitation == "top1":
         first = rank == rank[0]

@@ -187,8 +187,8 @@ def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: fl
         ``all``: the utility is the softmax over all pairs. ``action``: the utility of a pair is
         ``n_a * p * score``. n_a is the number of pairs of its action, and p is the softmax of the
         score among these pairs. The mean utility of an action is then the mean of its scores,
-        weighted by the softmax. (The release uses the unweighted mean of a softmax within an action
-        for stocks. That mean is always ``1 / n_a``.)
+        weighted by the softmax. (For stocks, the release averages a softmax within an action
+        without weights. The result is always ``1 / n_a``.)
     temperature
         The divisor of the scores before the softmax, > 0.
 
@@ -275,8 +275,7 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
     drawn
         Shape (draws, A): the values for resampled states.
     states
-        The number of states of the ranked action that has the fewest states. If it is 1, all
-        intervals are unknown.
+        The smallest number of states of any ranked action. If it is 1, all intervals are unknown.
 
     Returns
     -------

@@ -53,10 +53,9 @@ def draw_pairs(
 ) -> Pairs:
     """Draw states and pair them with actions, in random order.
 
-    Shared states are paired with every action (variance reduction). Otherwise each action has
-    separate states, and `samples` states are divided evenly among the actions (DeLLMa-Naive). The
-    states of an action are drawn together, so that stratified draws cover the values of each factor
-    evenly.
+    If `shared` is true, all states are paired with every action (variance reduction). Otherwise the
+    states are divided evenly among the actions (DeLLMa-Naive). The states of an action are drawn
+    together, so that stratified draws cover the values of each factor evenly.
 
     Parameters
     ----------

@@ -96,9 +96,12 @@ class Indexer:
     ----------
     requests
         The number of replies.
-    forgotten, unusable, unjudged
-        The number of texts to which the replies gave no type, the number of histories for which no
-        reply was usable, and the number of steps whose subgoals no reply judged.
+    forgotten
+        The number of texts to which the replies gave no type.
+    unusable
+        The number of histories for which no reply was usable.
+    unjudged
+        The number of steps whose subgoals no reply judged.
     """
 
     def __init__(self, use: ModelUse, preset: Preset = "default") -> None:

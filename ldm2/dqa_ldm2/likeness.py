@@ -44,7 +44,7 @@ def nearest_type(text: str, types: Sequence[MemoryType]) -> str:
 
 
 def nearest_tuple(action: str, found: Sequence[Remembered]) -> tuple[Remembered | None, bool]:
-    """Return the tuple that an action imitates, and whether its action is the same.
+    """Return the tuple that an action imitates, and whether the tuple has the same action.
 
     The result is the first tuple with the same action, or else the tuple with the most similar
     action. Words are compared before numbers, because ``drawer 2`` is a different drawer in each

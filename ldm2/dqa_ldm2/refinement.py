@@ -28,9 +28,11 @@ class RefinedGoal:
         The source and the text of the goal.
     batch
         The batch memory that was used and refined.
-    ground_reward, best_reward
-        The reward of the ground process, which takes the most confident action in every state; and
-        the reward of the best process. None if the process did not end.
+    ground_reward
+        The reward of the ground process, which takes the most confident action in every state. None
+        if the process did not end.
+    best_reward
+        The reward of the best process; None if the process did not end.
     key_step
         The first added step of the best process; None if the best process is not better than the
         ground process.

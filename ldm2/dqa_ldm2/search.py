@@ -44,7 +44,7 @@ class WordIndex:
         Parameters
         ----------
         about
-            The texts. If it is a single text, the similarity is the share of its words that the
+            The texts. For a single text, the similarity is the share of the text's words that a
             document contains.
         most
             The maximum number of documents. Only the first of equal documents is returned.

@@ -52,7 +52,7 @@ class Known:
     remembered
         The retrieved tuples (equation 3), the most similar first.
     history
-        The summary of the steps so far; None to show the steps.
+        The summary of the steps so far. If it is None, the prompt shows the steps.
     subgoals
         The judged subgoals in the form that tuples store; "" if there are none.
     """
@@ -169,8 +169,9 @@ def find_type(  # noqa: PLR0913  (independent parameters)
 ) -> str:
     """Return the type of a new text; "" if there are no types.
 
-    The model is not asked if there is only one type, or if the text is an example of only one type.
-    If `asks` is false or no reply can be used, the type with the most similar words is returned.
+    The model is not asked if there is only one type, or if the text is an example of exactly one of
+    several types. If `asks` is false or no reply can be used, the type with the most similar words
+    is returned.
     """
     exact = [one.name for one in types if text in (one.name, *one.examples)]
     found, how = exact[0] if exact else "", "known text"
@@ -340,7 +341,7 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
-    """Cut the observations of early steps so that all together have about `most` characters."""
+    """Shorten early observations so that all observations have about `most` characters in total."""
     shown: list[Step] = []
     for step in reversed(steps):
         seen = cut(step.observation, max(most, _OLD))
@@ -350,7 +351,7 @@ def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
 
 
 def cut_trajectories(processes: Iterable[Trajectory], most: int) -> list[Trajectory]:
-    """Return processes after cutting their observations to about `most` characters in total."""
+    """Shorten the observations of processes to about `most` characters in total."""
     listed = list(processes)
     share = most // max(len(listed), 1)
     return [

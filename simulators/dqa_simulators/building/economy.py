@@ -73,7 +73,7 @@ class Economy:
         The number of goods that each building needs.
     scale : array of shape (b,)
         The factor by which a building's needs and outputs grow if its level is raised: (level + 5)
-        / level. At level 0 it is 1, because the tables contain no quantities for one level.
+        / level. At level 0, it is 1.
     supply_goods, supply_building, max_supply, output : arrays of shape (s,)
         For each row of `supply`: the row numbers of its goods and of its building in their
         tables, and the columns max_supply and current_output.

@@ -396,7 +396,7 @@ def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float
 
 
 def _lopsided(quantile: float) -> float:
-    """Return a quantile of a log-normal distribution, as the factor of an economy's size.
+    """Return the factor by which an economy is scaled: a quantile of a log-normal distribution.
 
     With this distribution, few economies are large and many are small.
     """

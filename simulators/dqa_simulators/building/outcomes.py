@@ -16,16 +16,16 @@ the last bit. The rules, with quantities and prices in the units of the game:
 
 The rule set ``released`` reproduces the published answers. Demand starts from the sum of max_demand
 in the tables, and supply from the sum of current_output. Then the program adds the sums of
-``paper``. So demand is counted twice in all cycles, and supply in the first cycle. A rule set
-``clean``, as in Locating, would be equal to ``paper``, because the released program differs from
-the text only in double counting.
+``paper``. So demand counts twice in every cycle. Supply counts twice only in the first cycle. There
+is no rule set ``clean`` as in Locating. It would be equal to ``paper``, because the released
+program differs from the paper only in double counting.
 
 The rules define cases that the paper does not define:
 
 - Goods without demand and supply cost their base price.
 - A need of 0 is met in full.
-- Raising a building of level 0 only changes its level, because its rows lack the needs and the
-  output of a level.
+- Raising a building of level 0 changes only its level. The tables do not contain the needs and the
+  output of one level.
 
 A `SituationError` is raised if a code or an id is unknown or repeated, or if a number is negative
 or missing.

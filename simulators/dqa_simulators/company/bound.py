@@ -116,9 +116,9 @@ def _period_of(company: Company, kind: str) -> int:
 def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios) -> Floats:
     """Return the bound of an item in each scenario, without fixed costs.
 
-    Units in stock get a shadow price, which is the cost of selling them. Every shadow price gives a
-    bound (Lagrangian relaxation). The function uses the shadow prices that give the lowest bound in
-    the scenario without proposals.
+    Selling a unit from stock costs a shadow price. Every shadow price gives a bound (Lagrangian
+    relaxation). The function uses the shadow prices that give the lowest bound in the scenario
+    without proposals.
     """
     sites = company.base.shape[1]
     highest = company.reference[item] * LEVELS[-1] + company.penalty[item]
@@ -163,8 +163,8 @@ def _solve(  # noqa: PLR0913, PLR0917
     """Return the best value for each row of shadow prices.
 
     Shadow prices have the axes row, batch and site. The first batch contains the units that can be
-    sold in the first period. The second batch contains the units that are still on order. They can
-    be sold from their first arrival on.
+    sold in the first period. The second batch contains the units that arrive later. All of them can
+    be sold from the earliest arrival on.
     """
     prices = np.round(company.reference[item] * LEVELS, 2)[:, None, None]
     now = state.stock[item].sum(1) + state.coming[item, :, 0]

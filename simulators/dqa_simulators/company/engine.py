@@ -371,7 +371,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 
 
 def play_naive(company: Company, state: State, books: Books) -> float:
-    """Return the profit plus the final value of the naive policy, which defines the score 0."""
+    """Return the naive policy's profit, including the final value. This profit has the score 0."""
     state, sold = state.copy(), books.last_sold()
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)

@@ -62,7 +62,7 @@ class Repeat(Manager):
     """Repeats the orders and prices of the last period of the history in every period."""
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the plan with the orders of that period and unchanged prices."""
+        """Return the plan with the last orders of the history and unchanged prices."""
         del left
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), list(reading.usual)
         for _, period, item, site, supplier, quantity, *_ in reading.tables["orders"]:
@@ -73,7 +73,7 @@ class Repeat(Manager):
 
 
 class BaseStock(Manager):
-    """Fills the stock up to the demand of the lead time and one period, plus a safety stock."""
+    """Fills the stock up to the demand during the lead time and one period, plus a safety stock."""
 
     def plan(self, reading: Reading, left: int) -> str:
         """Return orders from the usual suppliers at reference prices."""

@@ -56,7 +56,7 @@ class CompanyPosition(ObservedPosition):
         return (COMPETITOR if self.plan else self.viewer) if self.left else None
 
     def after(self, action: Candidate) -> CompanyPosition:
-        """Return the expected next position, before the competitor's reply or the next decision.
+        """Return the next position.
 
         The result of a period is an expectation, see `expect_period`.
         """

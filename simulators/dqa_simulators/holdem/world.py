@@ -30,9 +30,9 @@ class HoldemSettings(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     strong
-        ``"uniform"`` for an ordinary deal, or the probability weight of each hand category.
-        Weights determine the category of one player's hand at the river. A missing category has
-        the weight 0 (`dqa_simulators.holdem.position.deal_by_share`).
+        ``"uniform"`` for an ordinary deal. Otherwise, for each hand category, the weight with which
+        one player's hand at the river has this category; 0 if the category is missing
+        (`dqa_simulators.holdem.position.deal_by_share`).
     """
 
     strong: Literal["uniform"] | dict[str, float] = Field(

@@ -97,7 +97,7 @@ class TextWorld:
 
 
 class _WithoutPlanner:
-    """A replacement for the planner's library, which ignores the problems that TextWorld loads."""
+    """A stand-in for the planner's library that ignores the problems that TextWorld loads."""
 
     def __init__(self, library: Any) -> None:  # noqa: ANN401
         self.library = library

@@ -35,8 +35,7 @@ class TaskType:
     official
         The name of the type in alfworld.
     allowed
-        The name of alfworld's table of the things that can get the treatment; empty for a task
-        without a treatment.
+        The name of alfworld's list of treatable things; empty for a task without a treatment.
     station
         The type of receptacle that is used for the treatment.
     count

@@ -112,8 +112,8 @@ class FlowGraph:
         """Return the edge that each merchant supports: merchant i is at ``nodes[i]``.
 
         If possible, the edge leads directly to the home ``homes[i]``. Otherwise it is the first
-        edge to a node from which the home can be reached. With `by_name`, edges are ordered by the
-        name of this node (by code points), otherwise by table row. The result is -1 if the home
+        edge to a node from which the home can be reached. Edges are in table order. With `by_name`,
+        they are in the order of their targets' names (code points). The result is -1 if the home
         cannot be reached.
         """
         chosen = np.full(len(nodes), -1, np.intp)

@@ -8,9 +8,9 @@ section 3.1, Figure 7 and Algorithm 1. Powers and values are in the units of the
    it is 1.05 * (b + 2 + max(development / 3, 50)). total_power is the sum over all countries
    (TP_total).
 2. Flow (Eq. 1, 2), in topological order. outgoing = (local_value + ingoing) * power of the
-   countries that are not at home at the node / total_power. A merchant away from home supports
-   the direct flow to its home. Without a direct flow, it supports the flow to the first dest by
-   name from which its home can be reached. outgoing is divided among the flows in proportion to
+   countries that are not at home at the node / total_power. A merchant away from home supports the
+   direct flow to its home. Without a direct flow, it supports a flow from whose dest its home can
+   be reached: the first by name of the dest. outgoing is divided among the flows in proportion to
    their supporting power, or equally if no flow is supported. Each flow adds 1.05 * flow to the
    ingoing of its dest.
 3. Profit at the home (Eq. 3) = (local_value + ingoing) * the country's power / total_power.
@@ -26,7 +26,8 @@ The other rule sets follow the released program, reconstructed from its publishe
 The rules define cases that the paper does not define:
 
 - The candidates are all nodes except the question's home. A merchant has no effect at a node where
-  its country has no row in `node_country`, or already has a merchant.
+  its country already has a merchant. It also has none where its country has no row in
+  `node_country`.
 - The column is_home decides whether a row is "at home". A merchant steers towards
   country.home_node. The profit is computed at the home in the question.
 - A node without power has no outgoing value. The profit is 0 at a home without power, and at a

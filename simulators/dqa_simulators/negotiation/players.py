@@ -79,9 +79,9 @@ class FairSearch(Policy):
 def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
     """Return the possible values of the opponent, of shape (values, 3).
 
-    With each of these values, the pool has the same total value as with the viewer's values. It is
-    assumed that an opponent declines a proposal only to make a proposal that is worth at least as
-    much to the opponent. Values that contradict this assumption are removed. If a proposal would
+    With any of them, the pool is worth as much to the opponent as to the viewer. The opponent is
+    assumed to make only counter-proposals that are worth at least as much to the opponent as the
+    declined proposal. Values that contradict this assumption are removed. If a proposal would
     remove all values, the proposal is ignored.
     """
     pool = np.array(known.pool)

@@ -357,8 +357,8 @@ def draw_instance(random: np.random.Generator, turns: int | None = None) -> Inst
     """Draw a pool, values and a number of turns.
 
     The pool has one to five units of each item. A unit is worth one to ten points. The values of
-    the second player are drawn from those that give the pool the same total value as the values
-    of the first player (Lewis et al., 2017).
+    the second player are drawn so that the pool is worth the same to both players (Lewis et al.,
+    2017).
     """
     pool = random.integers(1, MOST_ITEMS + 1, size=3)
     own = VALUES[random.integers(len(VALUES))]

@@ -82,8 +82,8 @@ _Model = TypeVar("_Model", bound=BaseModel)
 def find_files(folder: Path) -> Files:
     """Return WebShop's files in a folder.
 
-    If several files match a pattern, the file with the shortest name is used. It contains all
-    products.
+    If there are several files of a kind, the file with the shortest name is used, which contains
+    all products. If a file of attributes has the same ending as the file of products, it is used.
 
     Raises
     ------

@@ -210,7 +210,7 @@ def _look(view: View, label: str, product: Product) -> View:
 def _choose(view: View, value: str, product: Product) -> tuple[tuple[str, str], ...]:
     """Return the chosen values after a click on a value.
 
-    If several options offer this value, the click chooses it for an option that does not have it.
+    If several options offer this value, the click sets the first option that does not have it yet.
     """
     names = [name for name, values in product.choices.items() if value in values]
     free = [name for name in names if (name, value) not in view.chosen]

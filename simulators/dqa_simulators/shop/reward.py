@@ -38,9 +38,9 @@ class Reward:
     Attributes
     ----------
     attribute_hits, attributes
-        The number of wanted attributes that the product has, and of all wanted attributes.
+        How many wanted attributes the product has, and how many attributes are wanted.
     option_hits, options
-        The number of wanted options that were chosen, and of all wanted options.
+        How many wanted options were chosen, and how many options are wanted.
     is_within_bound
         Whether the product's price is within the bound.
     same_query, same_category

@@ -112,7 +112,7 @@ def _values(cards: Cards) -> NDArray[np.int16]:
 
 @cache
 def _tables() -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Return two tables: hand values by the key of seven ranks, and flush values by rank bits."""
+    """Return hand values by the sum of `_RANK_KEYS`, and flush values by a bit for each rank."""
     multisets = [
         ranks
         for ranks in combinations_with_replacement(range(13), 7)

@@ -51,7 +51,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         Number of questions in each scenario. By default 10.
     mix : direct=X,far=Y
         X is the share of questions whose answer is 1 step from the target. Y is the share of
-        questions whose answer is at least 2 steps from it, or at least --hops steps if --hops is
+        questions whose answer is at least N steps from the target. N is 2, or --hops if that is
         more.
     per_database
         Maximum number of questions about one database.

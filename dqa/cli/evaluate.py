@@ -98,7 +98,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
 def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> QuestionSource:
     """Return the source of the questions.
 
-    Options replace parts of the source that the spec names.
+    Options on the command line change or replace the source in the spec.
     """
     from dqa.loaders.locations import located
     from dqa.loaders.sources import OwnQuestions
@@ -260,7 +260,8 @@ def train(  # noqa: PLR0913  (one parameter per option)
     seed
         Random seed of the training. The same seed gives the same player.
     budget : small|full|N
-        Length of the training: 'small' (as in games), 'full', or a number of iterations.
+        Length of the training: 'small', 'full', or a number of iterations. If a game trains a
+        player, it uses 'small'.
     out
         New file (.npz) for one player. The player is also stored in the user's cache.
     """

@@ -106,7 +106,7 @@ def options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in 
 
 
 def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
-    """Return the type annotation and the default of a spec's option."""
+    """Return the type annotation and the default of an option that sets a field of `spec`."""
     field, part = _PATHS.get(name, (name, None))
     outer = spec.model_fields[field]
     default = None if outer.default is PydanticUndefined else outer.default
@@ -147,7 +147,7 @@ def spec_fields(
         If an option changes only a part of a field, the rest of the field comes from this spec.
         None stands for a spec with default values.
     sets
-        Whether ``--set`` may also name a set of questions.
+        Whether a value of ``--set`` may also be the name of a question set.
 
     Raises
     ------

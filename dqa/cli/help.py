@@ -103,7 +103,7 @@ class Command(_PlainHelp, TyperCommand):
     """A command whose help shows options in groups."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
-        """Parse a command line. Messages of pydantic's errors lose their prefix."""
+        """Parse a command line. Remove pydantic's prefix from error messages."""
         if _ALL in args:
             ctx.meta[_ALL] = True
             args = ["--help"]

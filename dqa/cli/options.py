@@ -113,9 +113,9 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
     ----------
     **bundles
         Bundles by name. A bundle is a `Record` class or dataclass of options, or a
-        `dqa.cli.fields.SpecFields`. The command receives an instance of the class as the parameter
-        with the bundle's name. If the command has no such parameter, it reads the options from its
-        context. If an option occurs twice, it is added once. The command's own parameters take
+        `dqa.cli.fields.SpecFields`. The command's parameter with the name of the bundle receives
+        an instance of the class. If the command has no such parameter, it reads the options from
+        its context. If an option occurs twice, it is added once. The command's own parameters take
         precedence.
     """
 
@@ -239,8 +239,8 @@ class StoringOptions:
     Attributes
     ----------
     out : DIR|STORE
-        New folder for the results, traces and settings of the run. Or STORE#NAME for a run in a
-        store; a store is a file such as runs.db, or a database URL. Repeat the command to resume
+        New folder for the results, traces and settings of the run, or STORE#NAME for a run in a
+        store. A store is a file such as runs.db, or a database URL. Repeat the command to resume
         the run.
     retry_failed
         Repeat decisions that failed because of a server or a bug. --resume always does this.

@@ -105,7 +105,8 @@ class AnyQuestionOptions(QuestionOptions):
         File of your own questions about --database, with one JSON object per line. 'dqa data
         formats own_question' prints its fields.
     scenario : NAME|DIR
-        Scenario for lines of --questions that name no scenario. These lines need only a target.
+        Scenario for lines in the --questions file that contain no scenario. Such lines need only
+        a target.
     database : [NAME=]URL|PATH
         Database of --questions; dqa only reads it. May be repeated with the names that the
         questions use (NAME=URL).
@@ -169,7 +170,7 @@ class ReadOptions:
 
 
 def set_in(names: Iterable[str] | None, others: int = 0) -> str | None:
-    """Return the named set of questions that ``--set`` names; None if it only changes settings.
+    """Return the question set that ``--set`` selects; None if ``--set`` only changes settings.
 
     Raises
     ------

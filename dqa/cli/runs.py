@@ -107,8 +107,8 @@ def show(  # noqa: PLR0913  (one parameter per option)
 
     Without other options, it prints the table of results. With options that select decisions, it
     lists these decisions with their choice, the right answer, and the command that shows the steps.
-    With QUESTION, or for a file of one decision, it shows the steps. If several decisions match
-    QUESTION, it lists them.
+    With QUESTION, or if RUN is the file of one decision, it shows the steps of the decision. If
+    several decisions match QUESTION, it lists them.
 
     Parameters
     ----------
@@ -260,8 +260,8 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     against : NAME
         Compare only pairs that contain this decider or player.
     all_pairs
-        Compare all pairs. By default, if runs share deciders or players, each of them is compared
-        only with itself in the other runs.
+        Compare all pairs. By default, if a decider or player is in several runs, only pairs with
+        the same decider or player are compared.
     scenario : NAME
         Compare only on questions of this scenario.
     shared
@@ -317,9 +317,9 @@ def analyse(
         Decider whose number of retrievals classifies questions as single-retrieval (SR) or
         multiple-retrieval (MR). By default, the decider of the paper, if it is in the run.
     questions : DIR
-        New folder of the run's questions, if they were moved.
+        Folder that now contains the run's questions, if they were moved.
     paper : NAME
-        Print the tables and figures of this paper with the run's numbers below.
+        Print the tables and figures of this paper, with the run's number below each printed number.
     """
     from dqa.api import reporting
     from dqa.report.paper_tables import paper_notes, paper_tables
@@ -361,7 +361,7 @@ def report(  # noqa: PLR0913  (one parameter per option)
     title
         Title of the report. By default, the names of the runs.
     questions : DIR
-        New folder of the run's questions, if they were moved.
+        Folder that now contains the run's questions, if they were moved.
     details
         Include all traces and the outcomes of all candidates. By default, this is done for runs
         with at most 2,500 decisions.

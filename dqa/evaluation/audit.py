@@ -165,7 +165,7 @@ def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
 
 
 def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...]:
-    """Return the defects in the files that are named after a question's situation or id."""
+    """Return the defects in files whose name is a question's situation or id."""
     stems = {question.situation, f"q{question.id}"}
     return tuple(
         f"{defect.problem}; {defect.action}"
@@ -226,8 +226,8 @@ def _verdict(
 def _grounds(agreeing: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
     """Return the differences from the written rules that all rule sets in `agreeing` share.
 
-    If some of these differences occur in no rule set of `others`, return only these. If the rule
-    sets in `agreeing` share no difference, return their names.
+    If there are shared differences that occur in no rule set of `others`, return only those. If the
+    rule sets in `agreeing` share no difference, return their names.
     """
     first, *rest = (counting.grounds[name] for name in agreeing)
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]

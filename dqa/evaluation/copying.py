@@ -45,8 +45,8 @@ class RunContent(NamedTuple):
     decisions
         Each result with its trace, in the order of the run.
     lost
-        The usage of each attempt whose decision was not stored, with the compressed trace of the
-        attempt. An attempt without a trace has None instead.
+        For each attempt whose decision was not stored, its usage and its compressed trace (None if
+        it has no trace).
     """
 
     record: RunRecord

@@ -185,7 +185,7 @@ def _metrics(
 
 
 def _normalised_rows(database: Database, statement: str, rows: Rows | str) -> Rows | str:
-    """Return the rows of a statement, which is first changed as in Spider's evaluation."""
+    """Change a statement as Spider's evaluation does, and return its rows."""
     normalised = _normalised(statement)
     return rows if normalised == statement else _rows_of(database, normalised)
 
@@ -302,7 +302,7 @@ def _cell(value: Value, *, rounded: bool = False) -> Hashable:
 def _can_order(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row]) -> bool:
     """Return whether the columns can be arranged so that their rows are the wanted rows.
 
-    The order of rows does not matter, but a repeated row must be repeated equally often.
+    The order of rows does not matter, but each row must occur as often as in the wanted rows.
 
     `chosen` contains the indexes of the columns at the first positions. The function tries each
     remaining column at the next position. Of identical columns, it tries only the first.

@@ -124,7 +124,7 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """A decision, and whether a column of a table counts it (`holds`).
+    """A decision, and whether it has the property that a table's column counts (`holds`).
 
     The scenario "" stands for all scenarios together.
     """
@@ -217,7 +217,7 @@ class Analysis(Record):
         None if the run has no such decider.
     without_data
         Number of decisions whose questions are not available. For these decisions, all retrieved
-        data is treated as needed data.
+        data counts as needed.
     lacking
         Reason why the questions are not available.
     models

@@ -90,7 +90,7 @@ class GameSetup:
     spec, factory
         The spec of the games, and the factory of their world.
     players
-        The names of the players in the world: player and opponent, or the only player.
+        The names that the world gives to the player and the opponent, or to the only player.
     deciders
         For each epoch, the deciders by the name of the contestant.
     models

@@ -30,8 +30,9 @@ EngineName: TypeAlias = Literal["local", "ray"]
 class RunOptions(Record, use_attribute_docstrings=True):
     """How many decisions run in parallel, where they run, and how long the run waits.
 
-    `workers` is the number of threads of all processes on this machine together, or of each worker
-    process on a Ray cluster. Without an address, Ray uses ``RAY_ADDRESS``, or starts a cluster.
+    `workers` is the total number of threads on this machine. On a Ray cluster, it is the number of
+    threads of each worker process. Without an address, Ray uses ``RAY_ADDRESS``, or starts a
+    cluster.
     """
 
     engine: EngineName = "local"

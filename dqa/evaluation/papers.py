@@ -66,7 +66,7 @@ class PublishedRow(Record):
     def of(
         cls, name: str, decider: str, places: Sequence[Place], values: Sequence[float | None]
     ) -> Self:
-        """Return a row with the given values. `places` contains the scenario and column of each.
+        """Return a row. `places` contains the scenario and column of each value.
 
         Raises
         ------
@@ -99,8 +99,8 @@ class TableFacts(Record):
         - about games by opponent: ``payoff``, ``rational``, or ``agreements`` with the columns
           ``score`` (of games with an agreement), ``agreed`` (the share of games with an agreement)
           and ``pareto optimal`` (the share of Pareto optimal agreements);
-        - about worlds of one player: ``episodes`` with the columns ``score`` and ``success`` by
-          kind of task.
+        - about worlds of one player: ``episodes`` by kind of task, with the columns ``score``
+          and ``success``.
     world
         World of the games; None for a table about questions.
     reference
@@ -221,7 +221,7 @@ class PaperTable(TableFacts):
     Attributes
     ----------
     our_reference
-        The player whose decisions are compared with the decisions of the run.
+        The player whose decisions the run compares with the decisions of every player.
     rows
         Rows of the paper, followed by rows that only the run has.
     """

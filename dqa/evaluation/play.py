@@ -1,8 +1,8 @@
 """Play the games of a run. For a decider, every move is a question.
 
 If a decision names no legal action, the fallback of the position is played, and the result counts
-it. A game that a server error, a spent budget, a bug of a decider or a person ended early has no
-returns. A game is stored as one decision, with the events of all its moves.
+it. A game has no returns if a server error, a spent budget, a bug or a person ended it early.
+A game is stored as one decision, with the events of all its moves.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class GameWorker:
         self._lock = threading.Lock()
 
     def decide(self, task: Task) -> DecisionRecord | None:
-        """Play one game. Return None if another process has started the game again."""
+        """Play one game. Return None if another process has restarted the game."""
         game = GameOfRun(self._setup, task, *self._world_of(task))
         try:
             return decide_task(task, game.play, game.judge)

@@ -98,7 +98,7 @@ def parse_database(database: str) -> tuple[str, str | None]:
     Raises
     ------
     UsageError
-        In ``NAME=URL``, the URL is not the URL of a database of this name.
+        In ``NAME=URL``, the URL does not belong to the backend NAME.
     """
     name, location = split_name(database)
     if name is not None:
@@ -393,7 +393,7 @@ def _select(
     *,
     may_leave_out: bool,
 ) -> tuple[QuestionSet, list[str]]:
-    """Leave out the scenarios that a decider does not support, before any model is called.
+    """Before any model is called, leave out each scenario with a question that a decider refuses.
 
     Returns
     -------
@@ -406,8 +406,8 @@ def _select(
     Raises
     ------
     UsageError
-        A decider does not support a scenario and `may_leave_out` is not set, or no decider supports
-        any of the scenarios.
+        A scenario must be left out although `may_leave_out` is false, or no decider supports any
+        remaining scenario.
     """
     selected, lines = questions.questions, []
     first = {question.scenario: question for question in reversed(selected)}

@@ -89,16 +89,15 @@ class PlayedGame(Record):
     returns
         The result of each player; empty if the game did not reach its end.
     moves, fallbacks
-        Number of moves of each player, and number of these moves that were the fallback of the
+        For each player, the number of its moves, and how many of them were the fallback of the
         position.
     actions
         For each player, the number of times that it took each action, without fallbacks.
     reference
-        The program with whose decisions the player's decisions are compared; None for no
-        comparison.
+        The program that the player's decisions are compared with; None for no comparison.
     compared, agreed
-        Number of the player's decisions that were compared with the reference's decisions, and
-        number of compared decisions that equal the reference's decision.
+        Number of the player's decisions that were compared with the reference, and how many of them
+        equal the reference's decisions.
     facts
         Further facts about the game; see `dqa.worlds.world.Episode.facts`.
     attempts
@@ -236,7 +235,7 @@ class Result(Record, use_attribute_docstrings=True):
         return Usage(**{part.name: getattr(self, part.name) for part in fields(Usage)})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON object, without secrets in texts of models and servers.
+        """Return the JSON object. Secrets in texts of models and servers are redacted.
 
         The choice is not redacted: a candidate that looks like a secret is still a candidate.
         """

@@ -1,6 +1,6 @@
 """Judge decisions: right or wrong, and the loss of a wrong decision.
 
-A decision is right if its choice is best, or equally good, under the rules of the simulator. With
+A decision is right if its choice is a best candidate under the rules of the simulator. With
 strict scoring, only the official answer is right. If there is no simulator, recorded outcomes are
 used instead. If there are no outcomes, the known answers are right. A statement is right if its
 rows match the rows of a gold statement (`dqa.evaluation.execution`). Decisions that a server error

@@ -85,8 +85,8 @@ class Shortcut(Record):
     questions, right
         The number of questions of the scenario, and the number of right answers.
     with_ties, by_label
-        The number of right answers when every best candidate counts as right, and when only the
-        official label counts as right. `right` is one of these numbers.
+        The number of right answers if every best candidate counts as right (`with_ties`), and if
+        only the official label counts as right (`by_label`). `right` is one of these numbers.
     """
 
     name: str
@@ -131,7 +131,7 @@ def choose_by_shortcuts(
     DataError
         A heuristic's statement cannot run.
     PluginError
-        Several deciders have the name of the same heuristic.
+        Several deciders have the name of a heuristic.
     InfrastructureError
         A user's own database failed.
     """
@@ -208,7 +208,7 @@ def count_shortcuts(
     right
         The right answers of the judged questions. Other questions are ignored.
     strict_official
-        Whether only the official answer is right, and not the candidates tied with it.
+        Whether only the official answer is right, even if other candidates are equally good.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def measure_shortcuts(
         The name of a rule set of the simulators. By default, it is the rule set that the question
         set names. If the question set names none, it is the first rule set of each simulator.
     strict_official
-        Whether only the official answer is right, and not the candidates tied with it.
+        Whether only the official answer is right, even if other candidates are equally good.
 
     Returns
     -------

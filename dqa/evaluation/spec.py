@@ -114,7 +114,7 @@ class ModelSpec(Record, use_attribute_docstrings=True):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters that are set, for the provider's chat model."""
+        """Return the parameters that have a value, for the provider's chat model."""
         values = {name: getattr(self, name) for name in PARAMETERS}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -431,9 +431,9 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     def first_number(self, match: int) -> int:
         """Return the offset that is added to the game numbers of a match.
 
-        The first game of a run has the number 1. In its world, a game has the number 2 * seed, or
-        2 * seed + 1 if it is mirrored. All matches have the same seeds, so they need different
-        offsets.
+        Without the offset, the number of a game is 2 * seed, or 2 * seed + 1 if it is mirrored. All
+        matches have the same seeds, so they need different offsets. The offset gives the first game
+        of a run the number 1.
         """
         return 2 * (match * self.games - self.deal(1)) + 1
 
@@ -456,7 +456,7 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
         return {name: v for name, v in self.settings.items() if not name.startswith(own)}
 
     def model_of(self, contestant: str) -> ModelSpec:
-        """Return the model that a contestant uses if it needs a model."""
+        """Return the model of a contestant, even if the contestant needs no model."""
         _, mark, name = contestant.partition(_MODEL)
         if not mark or name == self.model.called:
             return self.model

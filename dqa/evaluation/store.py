@@ -326,8 +326,8 @@ class RunStore:
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
         """Store one decision, and the usage of its abandoned attempts, in one transaction.
 
-        If another process has already stored this decision, the stored decision remains. Only the
-        usage of the new decision is stored, as that of an abandoned attempt.
+        If another process has already stored this decision, the stored decision remains. The new
+        decision is then an abandoned attempt, of which only the usage is stored.
         """
         if result.outcome is Outcome.CRASHED:
             self.crashed.append(trace)

@@ -270,8 +270,7 @@ class RunReader:
     Raises
     ------
     UsageError
-        The store does not exist or contains no run, or it contains several runs and the location
-        has no run name.
+        The store does not exist, it contains no run, or the location must name one of several runs.
     UnknownNameError
         The store does not contain a run of this name.
     """
@@ -391,7 +390,6 @@ def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnEleme
 
 
 def _require_folder_run(location: RunLocation, folder: Path) -> None:
-    """Raise `UsageError` unless a folder contains a run that this version of dqa reads."""
     require_folder(folder, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
     if (folder / DATABASE).exists():
         return

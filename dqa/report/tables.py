@@ -283,8 +283,8 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return a line for each heuristic, with its accuracy.
 
-    The accuracy counts only the official answer as right. The accuracy that counts all best
-    candidates as right follows, if it differs.
+    The accuracy counts only the official answer as right. If the accuracy differs when
+    every best candidate counts as right, the line contains both.
     """
     lines = [f"{_NO_RULES} {_LABEL}."] if shortcuts else []
     for found in shortcuts:

@@ -2,10 +2,10 @@
 
 Many questions are about the same situation (the content of a database), and every question is
 repeated in each epoch. Answers about one situation are correlated, so an interval that treats them
-as independent is too narrow. The epochs and databases of a question belong to the situation of the
-question. Errors are therefore clustered by situation (Cameron & Miller, 2015, "A Practitioner's
-Guide to Cluster-Robust Inference", section IV.D; Miller, 2024, "Adding Error Bars to Evals",
-section 2.2).
+as independent is too narrow. The answers to a question in all epochs and on all databases belong to
+the situation of the question. Errors are therefore clustered by situation (Cameron & Miller,
+2015, "A Practitioner's Guide to Cluster-Robust Inference", section IV.D; Miller, 2024, "Adding
+Error Bars to Evals", section 2.2).
 """
 
 from __future__ import annotations
@@ -295,10 +295,10 @@ def clustered_share(
     Parameters
     ----------
     right
-        1 for a right answer and 0 for any other, or the probability that a question is solved. A
-        probability that is estimated from several answers, such as the epochs of a question, varies
-        less than a single answer. The effective number may therefore exceed the number of
-        questions.
+        For each answer, 1 if it is right, else 0; or for each question, the probability that it is
+        solved. A probability that is estimated from several answers, such as the epochs of a
+        question, varies less than a single answer. The effective number may therefore exceed the
+        number of questions.
     clusters
         The cluster of each answer or question.
     answers

@@ -99,7 +99,7 @@ class Contestant:
 
 
 class Rate(Record):
-    """The cost per judged question, and the cost of all judged questions per right answer.
+    """The cost of the judged questions per question and per right answer.
 
     Attributes
     ----------
@@ -185,8 +185,8 @@ class PairComparison(Record):
     tokens
         Paired difference of tokens per question.
     left_out
-        Number of common pairs of question and database that are left out, because a judged decision
-        of one contestant, or of both, is missing.
+        Number of common pairs of question and database that are left out, because at least one
+        contestant has no judged decision.
     """
 
     first: str
@@ -238,8 +238,8 @@ class Comparison(Record):
     situations
         The number of situations; None if unknown.
     pairs
-        The comparisons of pairs: of all pairs, of the pairs with the same decider in two runs, or
-        of one contestant with every other contestant.
+        The comparisons of all pairs, of only the pairs with the same decider, or of only the pairs
+        with one contestant.
     overall
         The overall test of three or more contestants.
     """
@@ -277,7 +277,8 @@ def compare_contestants(
     strict_official
         Whether only the official answer was right.
     same_decider
-        Whether to compare only pairs with the same decider, if a decider is in several runs.
+        Whether to compare only the pairs with the same decider. If there are no such pairs, all
+        pairs are compared.
     """
     first_results = [results[0] for results in contestants[0].asked.values()]
     return Comparison(

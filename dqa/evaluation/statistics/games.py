@@ -207,8 +207,8 @@ def count_games(
     against
         The player with which every other player is compared; None compares all pairs.
     contestants
-        The original names of players that were renamed, because they are in several runs. If some
-        players have the same original name, only such players are compared with each other.
+        The original names of players that were renamed, because they are in several runs. If
+        players have the same original name, only pairs with the same original name are compared.
     """
     games = [(result, result.game) for result in results if result.game is not None]
     pairs = grouped(games, lambda one: (one[1].player, one[1].opponent))

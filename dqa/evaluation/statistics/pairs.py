@@ -71,8 +71,8 @@ class Difference(Record):
         measure is unbounded and all pairs have the same difference.
     p_value
         Two-sided p-value of the hypothesis of no difference, by Student's t with clustered errors.
-        It is 1 if the values of every pair are equal. Otherwise, it is None if the interval is
-        None.
+        It is 1 if there are several situations and all differences are 0. Without an interval, it
+        can be None.
     pairs, clusters
         Number of pairs of question and database that both contestants answered, and number of
         situations of these questions. If situations are unknown, `clusters` is the number of
@@ -201,7 +201,7 @@ def match_questions(
     labels
         The names of the runs.
     unknown
-        For each run, the content of questions whose results do not record it (older versions).
+        For each run, the content of all questions whose results contain none (older versions).
         If the content of a question is unknown, the question keeps its name.
 
     Returns
@@ -209,7 +209,7 @@ def match_questions(
     list of dict
         For each run, the new name of each question by its old name.
     list of str
-        A line for each name that different questions have.
+        A line for each question with the name of a different question in an earlier run.
     """
     known: dict[Content, list[str]] = {}
     contents: dict[str, Content] = {}

@@ -55,8 +55,8 @@ class Summary(Record):
     questions
         Number of questions that were asked.
     with_ties, by_label
-        The number of right answers when every best candidate counts as right, and when only the
-        official label counts as right. `correct` is one of these numbers.
+        The number of right answers if every best candidate counts as right (`with_ties`), and if
+        only the official label counts as right (`by_label`). `correct` is one of these numbers.
     low, high
         95 % interval of the accuracy, in 0..1; None if nothing was judged. It treats questions as
         independent, and counts a repeated question once (`share_of_questions`).
@@ -315,7 +315,7 @@ def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
 
 
 def _means(measured: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Return the mean of each metric. If an answer lacks a metric, its value is 0."""
+    """Return the mean of each metric. A missing value counts as 0."""
     found = list(measured)
     names = dict.fromkeys(name for metrics in found for name in metrics)
     return {name: fsum(one.get(name, 0.0) for one in found) / len(found) for name in names}

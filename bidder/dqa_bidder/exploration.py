@@ -7,8 +7,8 @@ explored: the best action of the decision maker, or the most likely action of an
 trajectory ends at the horizon, at a terminal state, or at a chance event. States that the decision
 maker cannot distinguish are one node, and the model is asked about a node only once.
 
-The payoff of a terminal state may depend on hidden values or new cards. If the mean over several
-replies of another player needs such a payoff, the model estimates it.
+The payoff of a terminal state may depend on hidden values or new cards. The model estimates such a
+payoff if a mean over several replies of another player includes it.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class ExploredTree(Finding):
     asked
         The number of requests.
     unasked, unusable
-        The number of states about which the model was not asked because of a limit, and the number
-        of states about which no reply was usable.
+        `unasked` is the number of states about which the model was not asked because of a limit.
+        `unusable` is the number of states without a usable reply.
     scale
         The payoffs that correspond to the rewards 0 and 1.
     outline
@@ -81,7 +81,8 @@ class Node:
     considered
         The explored actions of the decision maker; None until the model selects them.
     known
-        By action, the rewards that follow from the rules; at most the `Tree.breadth` largest.
+        The rewards that follow from the rules, by action. Only the `Tree.breadth` largest are
+        included.
     unknown
         The actions whose rewards the model estimates.
     rewards
@@ -395,9 +396,9 @@ class Tree:
 def _request(ask: Ask, node: Node) -> Callable[[Asking], _Result]:
     """Return the request about a node.
 
-    The request returns an error if the budget is spent or the reply is unusable. It does not raise
-    the error, so the other replies of the wave can be used. For the first node, an unusable reply
-    raises the error.
+    If the budget is spent or the reply is unusable, the request returns the error instead of
+    raising it. The other replies of the wave can then be used. For the first node, an unusable
+    reply raises the error.
     """
 
     def request(asking: Asking) -> _Result:

@@ -51,7 +51,7 @@ class Task:
     noun
         The word for an action.
     states_form
-        Whether the goal is the exact text of the question, which may prescribe the form of the
+        Whether `goal` is the exact text of the question. This text may prescribe the form of the
         answer.
     position
         The current position if the question is a move in a game; otherwise None.
@@ -154,9 +154,9 @@ def _read_move(
 def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
     """Return the statements to run, as pairs of a history table's name and a statement.
 
-    The name is empty if the statement does not read a history table. The statements of the question
-    have priority. Without them, the statements read the history of the game. Without a history,
-    they are the statements of the scenario.
+    The name is empty if the statement does not read a history table. The sources in order of
+    priority are the statements of the question, the history of the game, and the statements of the
+    scenario.
     """
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]

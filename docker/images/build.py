@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def make_base() -> str:
     """Create the base image if it is missing, and return its name.
 
-    It contains the distribution of this machine, whose packages apt's mirror provides.
+    The image contains the same Linux distribution as this machine, from apt's mirror.
     """
     docker = _docker()
     if program("mmdebstrap") is None:

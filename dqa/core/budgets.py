@@ -118,7 +118,7 @@ class Meter:
 
     When a limit is almost reached, the model gets one last request, which asks for its decision.
     That request is assumed to use as much of the budget as the largest step so far. A decider
-    therefore continues only while the budget has room for two steps of that size.
+    therefore continues only while two such steps fit: the next step and the last request.
     """
 
     def __init__(self, budget: DecisionBudget) -> None:

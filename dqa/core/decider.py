@@ -60,7 +60,7 @@ class EpisodeDecider(Decider):
 
     @abstractmethod
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return the player of the next attempt; None for no further attempt.
+        """Return the player of the next attempt; None to end the attempts.
 
         This method may create a `dqa.core.recorder.Recorder`, for example for a reflection on the
         previous attempt. The recorder's events become part of the next attempt, so the returned

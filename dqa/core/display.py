@@ -126,9 +126,9 @@ def round_rows(
     """Return rows with rounded numbers.
 
     A number is rounded to `digits` significant digits if that makes it shorter. Digits before the
-    decimal point never change. If rounding removes the whole fraction, the number is written as 12
-    and not as 12.0, because 12.0 would look exact. Different values of one column stay different:
-    they keep as many digits as necessary. Rankings and ids therefore remain correct.
+    decimal point never change. A number that loses its fraction is written as 12, because 12.0
+    would look exact. Different values of one column stay different: they keep as many digits as
+    necessary. Rankings and ids therefore remain correct.
 
     Parameters
     ----------

@@ -33,7 +33,8 @@ def own_command() -> str:
 def shell_command(*words: str) -> str:
     """Return a dqa command with `words`, quoted so that it can be pasted into a shell.
 
-    Messages put commands in single quotes, so words are put in double quotes if possible.
+    A word that needs quotes gets double quotes if possible, because messages put the command in
+    single quotes.
     """
     return " ".join((own_command(), *map(_quoted, words)))
 
@@ -55,7 +56,7 @@ def find_versions(*packages: str) -> dict[str, str]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra: from a checkout if dqa runs from one."""
+    """Return the command that installs an extra; ``pip install -e`` if dqa runs from a checkout."""
     origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
     if not origin.get("dir_info", {}).get("editable"):
         return f'pip install "{DISTRIBUTION}[{extra}]"'

@@ -363,8 +363,7 @@ class AttemptEvent(Event):
     reward
         The reward; None if the game did not end.
     counts
-        Whether this attempt is scored. The game's history then contains the choices of this
-        attempt.
+        Whether this attempt is scored. If so, the game's history contains its choices.
     """
 
     kind: Literal["attempt"] = "attempt"

@@ -50,9 +50,9 @@ class Evidence:
     total
         The number of all rows, if a limit cut the result and the engine knows the number.
     exact
-        The numbers before rounding, from which `rows` restores the result. There is one pair for
-        each column with rounded numbers: the index of the column (from 0), and one value per row.
-        The value is None in rows whose number was not rounded.
+        The numbers before rounding, from which `rows` restores the result. Each pair consists of
+        the index (from 0) of a column with rounded numbers, and one value per row. The value is
+        None in rows whose number was not rounded.
     """
 
     __pydantic_config__: ClassVar = {"extra": "ignore"}  # old traces have additional fields

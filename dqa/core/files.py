@@ -253,9 +253,10 @@ def _require_depth(value: object, left: int = MOST_DEPTH) -> None:
 
 
 def open_private(file: Path | str, flags: int) -> int:
-    """Open a file, as the ``opener`` of `open`. If the file is new, only its owner can read it.
+    """Open a file. Pass this function to `open` as its ``opener``.
 
-    If the path is a link to a missing file, raise `FileExistsError` and create nothing.
+    If the file is new, only its owner can read it. If the path is a link to a missing file, raise
+    `FileExistsError` and create nothing.
     """
     if flags & os.O_CREAT and not flags & os.O_EXCL:
         with suppress(FileNotFoundError):
@@ -281,7 +282,7 @@ def open_to_add(file: Path, *, new: bool = False) -> FileIO:
 
 
 def add_line(opened: FileIO, line: str) -> None:
-    """Append a line to a file from `open_to_add`, or append nothing if an error occurs.
+    """Append a line to a file from `open_to_add`.
 
     Raises
     ------
@@ -340,8 +341,8 @@ def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = 
     error
         The system's error.
     writing
-        Whether dqa tried to create the file. In this case, the error "not found" means that its
-        folder does not exist, and the clause says so.
+        Whether dqa tried to create the file. If so, the clause for the error "not found" says that
+        the folder does not exist.
     """
     name = os.fsdecode(path if path is not None else error.filename or "A file") or "an empty name"
     if writing and error.errno == errno.ENOENT:

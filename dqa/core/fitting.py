@@ -6,11 +6,12 @@ first parts are described in full, and the next parts by keys, joins and comment
 remaining parts are listed by name while there is room.
 
 Relevance compares the words of names, columns and comments in the singular. The weight of a word
-depends on its rarity and on its field (BM25F: Robertson and Zaragoza, 2009, section 3.7). A word
-that is an abbreviation or has the same stem counts half. A part also receives a share of the scores
-of related parts: parts that it refers to, parts that refer to it, and parts that refer to the same
-part. Parts that refer to the same part are not related if more than `_HUB` parts refer to it. The
-package `bm25s` is not used, because it has no weights for fields.
+depends on its rarity and on its field (BM25F: Robertson and Zaragoza, 2009, section 3.7). Two words
+match with half the weight if one abbreviates the other or if they share a stem. A part also
+receives a share of the scores of related parts: parts that it refers to, parts that refer to it,
+and parts that refer to the same part. Parts that refer to the same part are not related if more
+than `_HUB` parts refer to it. The package `bm25s` is not used, because it has no weights for
+fields.
 """
 
 from __future__ import annotations
@@ -116,8 +117,8 @@ def fit_schema(
     first
         The names of parts to rank before all others, e.g. the parts that a scenario names.
     before
-        The result of an earlier call with a schema without samples, if `schema` is the same schema
-        with samples. Parts that the earlier result omitted remain omitted.
+        The result of an earlier call for the same schema without samples. Parts that the earlier
+        result omitted remain omitted.
     """
     whole = FittedSchema(schema) if before is None else replace(before, schema=schema)
     if estimate_tokens(whole.to_text()) <= most:

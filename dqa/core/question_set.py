@@ -69,8 +69,8 @@ class QuestionSet:
         each simulator.
     locations
         The locations of the user's own databases, by name. dqa reads these databases where they
-        are, without loading them. If a database of `locations` also has an entry in `situations`,
-        that entry is a copy of its data.
+        are, without loading them. If the data of such a database was also read, `situations`
+        contains the data under the same name.
 
     Raises
     ------
@@ -181,7 +181,7 @@ class QuestionSet:
     def select(
         self, scenarios: tuple[str, ...] | None = None, limit: int | None = None
     ) -> QuestionSet:
-        """Return a set with only these scenarios and at most `limit` questions per scenario."""
+        """Return a set with the questions of these scenarios, at most `limit` per scenario."""
         counts: Counter[str] = Counter()
         selected = []
         for question in self.questions:

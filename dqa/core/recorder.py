@@ -23,7 +23,7 @@ class DecisionWatcher:
     """
 
     def asking(self, step: int) -> None:
-        """Handle the start of the request for the model reply with the number `step`."""
+        """Handle the start of a request to a model; `step` is the number of the expected reply."""
 
     def happened(self, event: Event, usage: Usage) -> None:
         """Handle an event; `usage` contains all tokens and calls so far."""
@@ -134,7 +134,7 @@ class Recorder:
             return cls()
 
     def merge(self, branch: Recorder) -> None:
-        """Add the events and the usage of a branch. Its steps are numbered from `steps` + 1."""
+        """Add the events and the usage of a branch. The branch's first step becomes `steps` + 1."""
         before = self.steps
         self.steps += branch.steps
         self.usage += branch.usage

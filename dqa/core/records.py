@@ -90,7 +90,7 @@ def problem_of_field(
     record: type[BaseModel] | None,
     name: str,
 ) -> str:
-    """Describe the problem of one field. `name` is the name that the message gives to the field."""
+    """Describe the problem of one field, which the message calls `name`."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
         fields = _fields_in(record)
@@ -111,7 +111,7 @@ def problem_of_field(
 
 
 def _fields_in(annotation: object) -> dict[str, str]:
-    """Return the fields of a record and of its nested records, each with its record's name."""
+    """Map the name of each field, also of nested records, to the name of its record."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         nested, own = get_args(annotation), {}
     else:

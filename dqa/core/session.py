@@ -44,11 +44,11 @@ class Session(ABC):
     kind, dialect, language, name
         See `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
     namespace
-        The name of the schema, database or label to which the session is limited. None if the
-        session is not limited, or if the statements of its dialect cannot contain this name.
+        The name of the schema, database or label to which the session is limited. None if there
+        is no such limit.
     schemas
-        The visible schemas (MySQL: databases), as the server spells them. None if statements cannot
-        name any other schema.
+        The visible schemas (MySQL: databases), as the server spells them. None if there are no
+        other schemas.
     search_path
         The schemas in which the engine looks for a table without a schema prefix, in order.
     file
@@ -97,7 +97,7 @@ class Session(ABC):
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
         """Return the stored order of a table's rows in the situation.
 
-        None if the order is not stored, because statements can return the rows in this order.
+        None if the order is not stored: statements can then return the rows in order.
         """
         return None
 

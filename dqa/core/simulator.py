@@ -120,7 +120,7 @@ class Outcomes:
         return float(self._losses[self._index(candidate)])
 
     def relative_regret(self, candidate: Candidate) -> float | None:
-        """Return the regret as a share of the best decision's gain over the baseline.
+        """Return the regret divided by the gain of the best decision over the baseline.
 
         It is 0 for a best decision, 1 for a decision that equals the baseline, and more than 1 for
         a worse decision. If the best decision gains nothing, the relative regret of other decisions

@@ -32,9 +32,9 @@ class Relation:
     key
         The columns of the primary key, in order.
     links
-        For each column of a foreign key: the column, the schema and the name of the referenced
-        table, and the referenced column. An integer in place of the referenced column is its
-        position in the primary key of that table.
+        One entry per column of a foreign key: the column, and the schema, the table and the column
+        that it references. An integer stands for the column at this position in the primary key
+        of the referenced table.
     """
 
     schema: str

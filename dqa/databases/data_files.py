@@ -117,7 +117,7 @@ def _add(connection: DuckDBPyConnection, name: str, path: Path, *, loads: bool) 
 
 
 def _pattern(path: Path) -> str:
-    """Return a pattern that matches only this file, because the readers accept only patterns."""
+    """Return a pattern that matches only this file; DuckDB reads every path as a pattern."""
     return _GLOB.sub(r"[\g<0>]", str(path))
 
 

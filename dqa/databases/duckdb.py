@@ -374,7 +374,7 @@ class DuckdbFile(FileNamespaces):
         return ",".join(dict.fromkeys((*shown, *named)))
 
     def open(self, namespace: str | None) -> Duckdb:
-        """Return a session of schemas or of a loaded situation. The session keeps the file open."""
+        """Return a session of some schemas, by default `main`. The session keeps the file open."""
         existing_file(self._path, "duckdb")
         schema = _MAIN if namespace in {None, self.location} else str(namespace)
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"

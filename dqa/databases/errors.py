@@ -90,7 +90,7 @@ class UnreadableError(errors.StatementError):
 
 @contextmanager
 def driver_reads() -> Iterator[None]:
-    """Translate a driver's exception for an unreadable value to an error of the statement.
+    """Raise `UnreadableError` if a driver cannot read a value in this context.
 
     Put only calls of a driver into this context, because bugs of dqa raise the same exceptions.
     """
@@ -113,8 +113,8 @@ class Attempts:
        database answers, the failed statement is wrong.
     3. If the database does not answer, the failed statement may have stopped the server. Remember
        the statement and report an outage.
-    4. Before a remembered statement runs again, the database must answer the trivial statement. If
-       the statement then fails again, it is wrong.
+    4. Run a remembered statement again only after the database has answered the trivial statement.
+       If the remembered statement then fails, it is wrong.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def names_data_files(location: str) -> bool:
 
 
 def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
-    """Return whether the scheme, the file's content or its suffix shows that a backend fits."""
+    """Return whether the scheme, the file's content or its suffix belongs to a backend."""
     if "://" in location:
         return location.startswith(f"{kind}://")
     path = Path(location.partition("?")[0] if kind == "duckdb" else location)
@@ -222,7 +222,7 @@ class FileNamespaces(Namespaces):
         return self.location
 
     def resolve(self, namespace: str) -> str:
-        """Return `location` if it and `namespace` lead to the same file, else `namespace`."""
+        """Return `location` if `namespace` is the path of the same file, else `namespace`."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 

@@ -1,7 +1,7 @@
 """Convert a situation into the nodes and relationships of a graph database.
 
-The nodes of a graph have no order. Statements could read a property with row numbers, so the order
-of the rows is stored outside of the graph, as the original positions of the sorted rows.
+The nodes of a graph have no order. The original positions of the sorted rows are therefore stored
+outside of the graph, where statements cannot read them.
 """
 
 from __future__ import annotations

@@ -173,8 +173,8 @@ class Namespaces(ABC):
     def _content_for(self, situation: Situation, namespace: str) -> NamespaceContent:
         """Return the content of the namespace for a situation.
 
-        An unfinished load counts as content of another program if the namespace contains tables
-        that the situation lacks.
+        If an unfinished load contains tables that the situation lacks, return
+        `OtherContent.FOREIGN`.
         """
         content = self.read(namespace)
         if content is OtherContent.UNFINISHED:

@@ -76,7 +76,7 @@ LEFT JOIN pg_type u ON u.oid = CASE t.typcategory WHEN 'A' THEN t.typelem ELSE t
 
 
 def _names(table: str, numbers: str) -> str:
-    """Return an SQL expression for the column names of a partition's key; NULL for other tables.
+    """Return an SQL expression: the names of a partition's key columns, or NULL for other tables.
 
     Names are needed because a column may have different numbers in a partition and its parent.
     """
@@ -106,7 +106,7 @@ _CHARACTER = re.compile(r"\bCHARACTER( VARYING)?\b")
 
 
 def _spelled(kind: str, category: str | None, parts: Sequence[str]) -> str:
-    """Return a type in capitals; for a user-defined type, its name and its parts."""
+    """Return a built-in type in capitals, or a user-defined type with its parts."""
     if category == "e":
         return enumeration(kind, parts)
     if category == "d":
@@ -196,7 +196,7 @@ class Postgres(EngineSession):
     url
         The URL of the database.
     schemas
-        The schemas to show; empty for those of the user's search path.
+        The schemas to show; if empty, the schemas of the user's search path are shown.
     own
         The schemas of the user's search path; empty if `schemas` is not empty.
     """

@@ -210,8 +210,8 @@ class ServerNamespaces(Namespaces):
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace the content.
 
-        If the engine cannot roll back CREATE and DROP, first store the new content under another
-        name as a check.
+        If the engine cannot roll back CREATE and DROP, first write the new content under another
+        name, to check that the engine can store it.
         """
         if not self.is_atomic and self.read(tag.namespace) not in WORTHLESS:
             trial = f"dqa_trial_{tag.namespace[-12:]}"

@@ -134,7 +134,7 @@ def _listed(values: Iterable[Any], levels: int) -> list[Value]:
 
 
 def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Convert a map. A number is added to a key if its text equals that of another key."""
+    """Convert pairs to a dictionary. A number is added to a repeated key."""
     cells: dict[str, Value] = {}
     for key, item in items:
         name, number = key, 1

@@ -2,7 +2,7 @@
 
 A request is a JSON list with a name and its arguments. A reply is a JSON list with a status
 (``announced``, ``done``, ``failed`` or ``crashed``), a content, and whether the worker accepts
-another request. Even a worker that a bug of an engine has damaged can therefore send only data.
+another request. Even if a bug of an engine damages a worker, the worker can only send data.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Worker:
 
     @classmethod
     def take(cls, idle: list[Worker]) -> Worker | None:
-        """Return an idle worker that still runs, and end workers that do not."""
+        """Take a usable worker from `idle`, or return None; kill unusable workers."""
         with suppress(IndexError):  # another thread may have taken the last one
             while True:
                 worker = idle.pop()
@@ -362,7 +362,7 @@ def _encode(content: object) -> bytes:
 
 
 def _encode_error(error: errors.DqaError) -> list[str]:
-    """Return the name of an error's public class, its text, and the unknown name."""
+    """Return an error's public class, its text, and the name in an `UnknownReferenceError`."""
     kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
     if isinstance(error, errors.UnknownReferenceError):
         return [kind, error.problem, error.name]

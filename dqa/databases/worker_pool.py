@@ -94,7 +94,7 @@ class IsolatedSession(Session):
         finalize(self, _end_workers, self._idle, self._owner, kills=self.file is not None)
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement in a worker, which is killed at the end of the limit.
+        """Run a statement in a worker; kill the worker if it exceeds the time limit.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class IsolatedSession(Session):
         return found
 
     def close(self) -> None:
-        """End all workers. Workers that run a statement end after it."""
+        """End all workers. A worker that runs a statement ends after the statement."""
         if self._owner == os.getpid():  # after a fork, the workers belong to the parent process
             self._is_closed = True
             self._end_idle()

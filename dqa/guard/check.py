@@ -72,8 +72,7 @@ class ScriptStatement:
     line
         The line of its first word, counted from 1.
     problem
-        The line and the reason, if the end of the statement cannot be found with certainty.
-        Otherwise None.
+        The line and the reason if the end of the statement is uncertain; otherwise None.
     """
 
     text: str

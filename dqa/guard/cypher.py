@@ -105,7 +105,7 @@ def _refuse_descriptions(reader: CypherReader, policy: Policy) -> None:
 
 
 def _require_visible(reader: CypherReader, shown: Policy) -> None:
-    """Refuse the names of hidden labels and types, and paths that could pass hidden nodes."""
+    """Refuse hidden labels and types, and paths that may lead through hidden nodes."""
     types = shown.relationship_types
     for element in reader.elements:
         is_node = element.kind == "node"
@@ -238,9 +238,9 @@ def _whole(name: str) -> Refusal:
 def _restrict_properties(
     reader: CypherReader, shown: Policy, owners: Mapping[str, set[str]]
 ) -> None:
-    """Replace a property by null for labels that hide it.
+    """Replace a property by null if the policy hides it for the label or type of the value.
 
-    Refuse a property that every label hides.
+    Refuse a property that the policy hides for all labels or types of its pattern.
     """
     for element in reader.elements:
         for i in element.keys:

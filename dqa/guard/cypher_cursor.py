@@ -78,7 +78,7 @@ class Cursor:
     uses
         The names that are used as whole values.
     compared
-        Pairs of names in `uses` that the statement only compares by ``=`` or ``<>``.
+        Pairs of names in `uses` that are the two operands of ``=`` or ``<>``.
     properties
         Each property that is read with a dot, and the name before the dot. The name is None if
         another value precedes the dot.
@@ -162,7 +162,7 @@ class Cursor:
                 self._unexpected(f"{key} is missing before")
 
     def _name(self, what: str = "a name") -> int:
-        """Step over a name; quote it if it is spelled like a keyword that writes."""
+        """Step over a name; quote it if it is also a keyword in the list `writing`."""
         if self.keys[self.i] in self.words["writing"]:
             self.spelled[self.i] = quote_name(self.texts[self.i])
         return self._property(what)

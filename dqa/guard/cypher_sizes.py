@@ -64,8 +64,8 @@ def list_of(sizes: Sequence[Size]) -> Size:
 def repeated(items: float, each: float) -> Size:
     """Return the size of a list whose items have the size `each`.
 
-    If the items contain the accumulator of reduce(), the size is that of at least two items, so
-    that `reduced` refuses the list.
+    If the items contain the accumulator of reduce(), at least two items are assumed, so that
+    `reduced` refuses the list.
     """
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
 
@@ -126,8 +126,8 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
     start, items
         The initial value of the accumulator, and the list.
     values
-        The size of the expression that replaces the accumulator. If the expression is a map whose
-        values read only single keys of the accumulator, the sizes of these values.
+        The size of the expression that replaces the accumulator. For a map whose values read only
+        single keys of the accumulator, the size of each value.
     """
     _require_at_most(_MOST_FOLDED, items.total, "steps of reduce()")
     if any(value.total >= 2 * ACCUMULATOR for value in values):
@@ -156,7 +156,7 @@ def call_of(
 
 
 def range_of(keys: Sequence[str], texts: Sequence[str], largest: float) -> Size:
-    """Return the size of a range: exact if its bounds are numbers, otherwise an upper bound.
+    """Return the size of a range; the maximum size if a bound of the range is not a number.
 
     Parameters
     ----------

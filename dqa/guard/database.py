@@ -191,8 +191,8 @@ class GuardedDatabase:
     def described(self, *scenarios: Schema) -> Self:
         """Return a copy of this database whose schema also contains the descriptions of scenarios.
 
-        A description applies only to a table, label or type without a comment. Both objects share
-        the connections; closing the copy also closes them.
+        A description applies only to a table, label or type without a comment. The copy shares
+        the connections; closing the copy closes them.
 
         Parameters
         ----------
@@ -240,8 +240,7 @@ class GuardedDatabase:
     def _schema_within(self, seconds: float) -> DatabaseSchema:
         """Return `schema`; raise `StatementTimeoutError` if reading takes longer than `seconds`.
 
-        After the error, reading continues in the background, because it may take longer than a
-        statement.
+        After the error, reading continues in the background.
         """
         failures: list[errors.DqaError] = []
 

@@ -64,9 +64,9 @@ class Policy:
         Additional procedures of a graph that may be called: ``"apoc.meta.schema"``.
     schemas
         Schemas (or databases of a server) whose tables may be read, in addition to the schemas of
-        the opened database. If statements are checked without a database, only these schemas may be
-        read; None means all. ``"*"`` allows every schema and the catalogue. A table without a
-        schema prefix is not checked against this attribute.
+        the opened database. If no database is open, these are the only readable schemas, and None
+        allows all schemas. ``"*"`` allows every schema and the catalogue. A table without a schema
+        prefix is not checked against this attribute.
     tables
         The only tables and views that may be read, ``"table"`` or ``"schema.table"``; None means
         all. A view needs its own entry. For an opened database, an entry with a schema may name a
@@ -236,7 +236,7 @@ class Policy:
 
     @cached_property
     def shown_tables(self) -> Mapping[str, ShownTable]:
-        """What the policy shows of each table, by lower-case name, even of hidden tables."""
+        """What the policy shows of each table, by lower-case name. Hidden tables are included."""
         shown: dict[str, ShownTable] = {}
         quote = self.schema.quote if self.schema is not None else '"'
         for name, table in self.known_tables.items():
@@ -262,14 +262,14 @@ class Policy:
 
     @cached_property
     def type_names(self) -> frozenset[str]:
-        """The names of the visible columns' types, and of the unrestricted tables' row types."""
+        """The types of visible columns, and the names of unrestricted tables (row types)."""
         whole = (name for name in self.visible_tables if not self.restricts_table(name))
         kinds = (column.type.casefold() for column in self._visible_columns)
         return frozenset((*whole, *(name for kind in kinds for name in _type_names(kind))))
 
     @cached_property
     def column_words(self) -> frozenset[str]:
-        """The names of visible columns, and the words in their types (some are names of fields)."""
+        """The names of visible columns, and the words in their types, such as names of fields."""
         texts = (f"{column.name} {column.type}" for column in self._visible_columns)
         names = (column.name.casefold() for column in self._visible_columns)
         return frozenset((*names, *re.findall(r"\w+", " ".join(texts).casefold())))

@@ -252,7 +252,7 @@ class _Rules:
         self._refuse_outside(owner, "function", name)
 
     def _refuse_file(self, node: exp.Table) -> None:
-        """Refuse a name that DuckDB would read as a file, or as a statement in brackets."""
+        """Refuse a name that DuckDB would read as a file, or as a statement: ``FROM (SHOW t)``."""
         is_plain = all(_PLAIN_NAME.fullmatch(part.name) for part in node.parts)
         if not is_plain or (node.db and node.name.lower() in self.known["file endings"]):
             name = ".".join(part.name for part in node.parts)
@@ -333,7 +333,7 @@ class _Rules:
     # Dots
 
     def check_dots(self) -> None:
-        """Refuse ``x.f`` if PostgreSQL could call f(x), or MariaDB could use a sequence."""
+        """Refuse ``x.f`` if PostgreSQL could call f(x), or if x could be a sequence of MariaDB."""
         sources, functions, own = self._names()
         hidden = frozenset[str]()
         if self.dialect == "postgres" and self.policy.restricts:
@@ -364,8 +364,7 @@ class _Rules:
     def _names(self) -> tuple[Mapping[str, bool], Mapping[str, set[str]], set[str]]:
         """Return the names in FROM, the columns of functions in FROM, and the column aliases.
 
-        In the first result, the value of a name is True if the name may mean a table that is not in
-        the schema of the policy.
+        In the first result, True marks a name that may mean a table unknown to the policy.
         """
         sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
         functions: dict[str, set[str]] = {}

@@ -286,8 +286,8 @@ def _folded(value: object) -> str:
 def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> bool:
     """Return whether a table hides everything that its partition or its parent hides.
 
-    `row` begins with the names of the table and of its partition or parent. These two tables have
-    common rows.
+    `row` begins with the names of two tables that have common rows: the table, and its partition or
+    parent.
     """
     one, other = map(_folded, row[:2])
     own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
@@ -297,7 +297,7 @@ def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> 
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return a table's hidden and masked columns, or all others if `hidden` is False."""
+    """Return the hidden and masked columns of a table, or its other columns without `hidden`."""
     table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}

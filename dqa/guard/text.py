@@ -188,7 +188,7 @@ def _doubtful(piece: str, dialect: str) -> Refusal:
 
 
 def _literal(raw: str, token: Token, dialect: str) -> str:
-    """Return a string in a form that ends at the same character under all settings of a server."""
+    """Return a string whose closing quote does not depend on the settings of the server."""
     kind, value = token.token_type, token.text
     if kind not in _PLAIN_STRINGS:
         is_escaped = kind is TokenType.BYTE_STRING and dialect in {"postgres", "duckdb"}

@@ -150,7 +150,7 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
 
 
 def _names_of(part: Part, what: str) -> list[str]:
-    """Return the valid entries of a policy's attribute for one table, label or type."""
+    """Return the entries of the policy attribute `what` that are valid for `part`."""
     if _KINDS[what] not in {"column", "property"}:
         return [part.name] if _KINDS[what] == part.kind else []
     names = [field.name for field in part.fields]

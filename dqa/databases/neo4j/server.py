@@ -241,7 +241,7 @@ class Server:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error without positions, which refer to the guard's text."""
+    """Return the first line of an error, without positions in the text that the guard wrote."""
     text = str(getattr(error, "message", None) or error).strip()
     line = text.splitlines()[0] if text else type(error).__name__
     return _POSITION.sub("", line).strip().rstrip(".")

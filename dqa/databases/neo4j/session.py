@@ -137,7 +137,7 @@ def _sampled(rows: _Rows, match: str, passed: str, ends: str) -> tuple[list[dict
 
 
 def _without_base(labels: Iterable[str]) -> list[str]:
-    """Return a node's labels without those that tools add, or all if tools added every label."""
+    """Remove the labels that tools add; keep all labels if tools added all of them."""
     found = sorted(labels)
     return [label for label in found if not _BASE.fullmatch(label)] or found
 

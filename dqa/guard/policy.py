@@ -98,7 +98,7 @@ class Policy:
         The tables and columns of the database. It is required if the policy hides a part of a
         table.
     schema_scope
-        The schemas of the database; None if statements cannot name other schemas.
+        The schemas of the database; None if there are no other schemas.
     revealing_views
         The views, in lower case, that would show hidden data.
     inside

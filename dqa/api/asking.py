@@ -116,7 +116,7 @@ class Decisions:
     def make_decider(self) -> Decider:
         """Return a new decider with its own, unspent budget.
 
-        All these deciders share the rate limits.
+        All deciders of this object share the rate limits.
         """
         settings = self._connected.settings
         budget = self.calls.policy(self.deciding.seed, Usage).budget

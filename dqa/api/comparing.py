@@ -245,7 +245,8 @@ def find_contestants(
     times
         Whether to read the durations of decisions.
     contents
-        For each run, the content of questions whose results do not record it (older versions).
+        For each run, a hash of its questions. It replaces the content of questions in results of
+        older versions, which do not record it.
     """
     labels = [None] if len(runs) == 1 else name_runs(runs)
     names, differing = match_questions([run.results for run in runs], labels, contents)

@@ -171,7 +171,7 @@ def load(
     question
         The key of a question, to load only its situation; None loads all.
     replace
-        The name of a namespace that may be dropped and loaded again if it contains other data.
+        The name of a namespace that may be overwritten, even if it contains other data.
     shown
         A function that takes the situations and returns an iterator over them. The function can
         show a progress bar.
@@ -268,9 +268,9 @@ def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
     Parameters
     ----------
     locations
-        The databases. By default, all installed and configured databases. A server is configured if
-        its URL is in the environment. Without locations, the result also has an entry for each
-        database that is not installed or not configured. Such an entry is not an error.
+        The databases. By default, every database that dqa supports, each server with the URL in the
+        environment. A database that is not installed or not configured also has an entry, which is
+        not an error.
     """
     if locations:
         return tuple(_examine("", str(location)) for location in locations)
@@ -408,7 +408,7 @@ def _script(content: Content, backend: Backend) -> str:
 def _loaded(
     situation: Situation, backend: Backend, location: str | None, access: BackendAccess
 ) -> Iterator[Database]:
-    """Load a situation into a temporary database, which has a unique name on a server."""
+    """Load a situation into a temporary database. On a server, this database has a unique name."""
     if location is not None:
         situation = replace(situation, name=f"{situation.name} {uuid4().hex[:8]}")
     database = backend.load(situation, location, **access)

@@ -63,16 +63,16 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         Programs of the world, or deciders. Each is a name or an object. Every player plays against
         every opponent. A world for one player has no opponents.
     out
-        Where the run is stored; see `out` of `dqa.evaluate`. The same call resumes the run. If
+        Where the run is stored; see `out` of `dqa.evaluate`. A repeated call resumes the run. If
         `out` contains a run with other settings, an error is raised.
     resume
         Whether to resume the run at `out` with its recorded settings.
     retry_failed
         Whether to repeat games of a stored run that ended because of a server failure or a bug.
     history
-        The database of all events, which players can query: a SQLite file or a URL. By default, it
-        is a file next to the run. For a run in memory or on a server, it is a temporary file. The
-        run records this location without the password.
+        The database of all events, which players can query: a SQLite file, or a URL, which the run
+        records without the password. By default, it is a file next to the run. For a run in memory
+        or on a server, it is a temporary file.
     options, calls
         Options of the run, and options of model calls. Results do not depend on these options.
     watcher
@@ -314,7 +314,7 @@ def play_tournament(
         The contestants. By default, all players and opponents from the papers' tables of this
         world, if their packages are installed. A world for one player has no opponents.
     out, watcher
-        See `dqa.play`. The same call resumes an unfinished run.
+        See `dqa.play`. A repeated call resumes an unfinished run.
     **how
         Further arguments of `dqa.play` and fields of a `PlaySpec`. By default, games of two players
         are mirrored, and decisions are compared with the reference player that the papers use.

@@ -89,7 +89,7 @@ def _pausing_node(
 
 
 def _state(name: str, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401  (a class)
-    """Return a class for the state of a graph, which has these keys."""
+    """Return a class with these keys for the state of a graph."""
     made: Any = TypedDict
     return made(name, dict(keys), total=False)
 
@@ -172,7 +172,7 @@ def decision_node(
         What a person reviews: ``plan``, ``statement`` or ``decision``. The graph then needs a
         checkpointer. For a review, the graph is interrupted; the value of the interrupt is a
         `Review` as plain JSON values. ``Command(resume=...)`` with a `ReviewAnswer` as plain JSON
-        values resumes the graph. The resumed graph does not repeat calls of models, or statements.
+        values resumes the graph. The resumed graph repeats neither model calls nor statements.
 
     Returns
     -------

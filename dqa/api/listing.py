@@ -24,8 +24,8 @@ _SEE_WORLDS = "'dqa list --worlds' describes it"
 class Entry(Record):
     """The name of a plug-in, with its description or the reason why it cannot be used.
 
-    Only deciders have a group: the package of their paper, ``baselines``, or ``heuristics of`` a
-    scenario.
+    Only deciders have a group: the package of their paper, ``baselines`` or
+    ``heuristics of SCENARIO``.
     """
 
     name: str

@@ -43,7 +43,7 @@ def read_release(
     scenarios, limit
         The scenarios to read, and the maximum number of questions per scenario; None for all.
     form
-        Which form of the benchmark's files to read, for example the files of its graph databases.
+        Which databases of the benchmark to read, such as ``"graph"`` for its graph databases.
     strict
         Whether a defect in the data raises an error. Otherwise `QuestionSet.defects` lists each
         defect, and how dqa handled it.
@@ -101,8 +101,8 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
         A file with one JSON object per line, or a list of objects. ``dqa data formats
         own_question`` prints their fields.
     databases
-        The databases: a URL or a file, several URLs or files, or a mapping. The keys of the mapping
-        are the names that the questions have in their field ``database``.
+        The databases: a URL or a file, several URLs or files, or a mapping. The field ``database``
+        of a question contains a key of the mapping.
     name
         The name of the set, if `questions` is a list. A set that is read from a file has the name
         of the file.
@@ -165,7 +165,7 @@ class ShownQuestion(Record):
         The outcome of each candidate, or in some generated worlds the true expected utility of each
         candidate. None if unknown.
     tables
-        The lines of the database's schema as a model reads it, by kind of database.
+        For each kind of database, the lines of the schema that a model reads.
     """
 
     key: str

@@ -100,7 +100,7 @@ class StoredWork:
 
     @property
     def resumed(self) -> Callable[[], Usage] | None:
-        """A function that returns the tokens and calls of the run's other processes.
+        """A function that returns the run's usage in earlier and in other processes.
 
         None if the run cannot be resumed, for example because it is not stored.
         """

@@ -214,7 +214,7 @@ class Run:
 
     @cached_property
     def shortcuts(self) -> tuple[Shortcut, ...]:
-        """The accuracy of each heuristic on the judged questions, with the scoring of deciders."""
+        """The accuracy of each heuristic on the judged questions, scored like deciders."""
         right = right_answers(self.results)
         return count_shortcuts(self.shortcut_choices, right, strict_official=self.strict_official)
 

@@ -103,8 +103,8 @@ def propose_scenario(
         The question of the scenario. Its words select the tables of the scenario.
     **access
         ``tables``, ``policy`` and ``audit`` of `open_database`, if `database` is not open yet.
-        Without ``tables``, twelve tables are described: the tables that match the question best, or
-        the tables with the most joins.
+        Without ``tables``, twelve tables are described: those that match the question best or,
+        without a question, those with the most joins.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 An answer is the text after its first label. Labels are "Final Answer:", and words such as
 "Decision:" at the beginning of a line or sentence. An answer names a candidate if exactly one
 candidate occurs in it as whole words. Case, accents, quotes, markup and the signs between words are
-ignored. Of overlapping names, only the longest is used. The only number of an answer is read as an
+ignored. Of overlapping names, only the longest is used. A single number in an answer is read as an
 id if it is the first word, the last word, or the word after the scenario's noun.
 
 An answer with a question mark, "not", "avoid" or a similar word may reject its candidate. Such an
@@ -11,7 +11,8 @@ answer is refused. An answer with no candidate or with several candidates is als
 message lists the possible answers.
 
 If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in this form is
-accepted unchanged. The answer may consist of this form, or contain it once and name no candidate.
+accepted unchanged. The form may be the whole answer, or occur once in an answer that names no
+candidate.
 """
 
 from __future__ import annotations
@@ -67,8 +68,7 @@ def choice_of(
     answer
         The text of a decider or its model.
     question
-        The question. Its scenario has a noun for candidates, which an answer may put before or
-        after the name.
+        The question. An answer may put the scenario's noun for candidates before or after the name.
     candidates
         The candidates.
 
@@ -142,7 +142,7 @@ def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
     """Return the passages of a text that have a free form, and the rest of the text.
 
     Case, and spaces around signs, are ignored. The result has the spelling of the form.
-    A form without an end mark extends to the end of the line.
+    If a form ends with ``...``, the passage ends at the end of the line.
     """
     written: dict[str, None] = {}
     for one in forms_of(form):

@@ -298,7 +298,7 @@ def read_settings(
     values
         The values by field. A value may be a text or have the type of its field.
     names
-        The name of each field in error messages, by field.
+        The names of the fields in error messages, by field.
     decider
         The name of the decider.
 

@@ -148,7 +148,7 @@ ORACLE = _factory(
 
 
 class HeuristicDecider(Decider):
-    """Chooses the candidate in the first cell of the result of a scenario's heuristic.
+    """Chooses the candidate in the first cell of a heuristic's result.
 
     If the first cell contains no candidate, the decision has no choice.
 

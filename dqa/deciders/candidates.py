@@ -25,8 +25,8 @@ def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     """Return the recorded outcomes of a question; None if there are none.
 
     The baseline is the outcome without a decision. A scenario with a query for outcomes defines
-    the baseline. Otherwise, 0 is the baseline if a larger outcome is better; if a smaller outcome
-    is better, the baseline is unknown.
+    the baseline. In other scenarios, the baseline is 0 for the goal ``maximise``, and unknown for
+    the goal ``minimise``.
     """
     if truth.outcomes is None or question.candidates is None:
         return None

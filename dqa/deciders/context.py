@@ -88,8 +88,8 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
     Raises
     ------
     UsageError
-        No statement is known, no statement can run, or the list of actions is very long and no
-        column of the rows contains actions.
+        No statement is known, or no statement can run. Also raised if there are very many actions,
+        and no column of the rows lists actions.
     InfrastructureError
         The database failed.
     """
@@ -225,14 +225,14 @@ _Key: TypeAlias = Decimal | str
 
 
 def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candidate, ...]:
-    """Return the actions that rows name; no action if no column lists actions.
+    """Return the actions in the rows; () if no column lists actions.
 
-    A column lists actions if nearly all of its cells are actions, and at least two are different. A
-    column of quantities that equal ids by chance is thus ignored. Columns with the same name are
-    combined.
+    A column lists actions if nearly all of its cells are actions, and at least two are different.
+    So a column of quantities is ignored, even if some of them equal ids by chance. Columns with the
+    same name are combined.
 
-    If at least one column lists actions, other columns are used, too, if more than half of their
-    cells are actions. An unnecessary action costs only one more comparison, but an omitted action
+    In addition to a column that lists actions, columns with actions in more than half of their
+    cells are used. An unnecessary action costs only one more comparison, but an omitted action
     cannot be chosen.
 
     A very long list of actions contains nearly every number. For such a list, only one column of
@@ -280,7 +280,7 @@ def _key(value: object) -> _Key:
 
 
 def _cells(table: str) -> Iterator[tuple[object, object]]:
-    """Yield pairs of a column's name and a value for all values of a table except NULL.
+    """Yield each value of a table, except NULL, as a pair ``(column, value)``.
 
     Each element of a list is a value of the list's column. Each field of an object is a column.
     """

@@ -206,9 +206,9 @@ def sampled_schema(
     """Return a schema with the first values of each text and boolean column.
 
     One guarded statement per column reads the values, so a policy that hides a column hides its
-    values. The values are distinct and sorted. If the order of texts depends on the server, they
-    are sorted by character codes. A column has no samples if its statement takes more than a third
-    of the time limit, or if the time limit is reached.
+    values. The values are distinct and sorted. In PostgreSQL, texts are sorted by character codes.
+    A column has no samples if its statement takes more than a third of the time limit, or if the
+    time limit is reached.
 
     Parameters
     ----------

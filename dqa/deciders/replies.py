@@ -56,7 +56,7 @@ def read_action(
     Case, surrounding signs and a label such as "Action 2." before a name are ignored. A label
     without a name, such as "Action 2", means the action with this number in the list. If another
     action has this number as its name, the decision is ambiguous. A number without a label means
-    the action that has it as its name, or else the action at this position in the list.
+    the action with this name, otherwise the action at this position in the list.
     `dqa.deciders.answers.read_answer` reads all other decisions.
 
     Raises
@@ -108,7 +108,7 @@ def _advice(actions: Sequence[Candidate], form: str) -> str:
 
 
 def action_text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
-    """Return an action as text; the action ``[1, 0, 2]`` may be written as a list."""
+    """Return an action as text. A reply may contain the action ``[1, 0, 2]`` as a JSON list."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -95,8 +95,6 @@ class Simulation:
             The content of the database does not fit the schema or the rules of the scenario.
         QueryError, InfrastructureError
             The database cannot be read; see `Database.query`.
-        UnknownNameError
-            The row order of the dialect is unknown.
         """
         simulator, database = self._simulator, self._database
         if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
@@ -130,7 +128,7 @@ class Simulation:
 
         Raises
         ------
-        DataError, InfrastructureError, UnknownNameError
+        DataError, InfrastructureError
             The errors of `outcomes`. The model cannot fix them.
         """
         return self._evidence(SIMULATE, decision, [decision], limits, display)
@@ -163,7 +161,7 @@ class Simulation:
 
         Raises
         ------
-        DataError, InfrastructureError, UnknownNameError
+        DataError, InfrastructureError
             The errors of `outcomes`. The model cannot fix them.
         """
         names = [candidates] if isinstance(candidates, str) else list(candidates or ())
@@ -238,7 +236,7 @@ def _column_of(scenario: Scenario, kind: Kind) -> str:
 
 
 def _folded(alike: list[Candidate]) -> list[str]:
-    """Return a line with the candidates without an effect; the first of them has a row instead."""
+    """Return a line that names all candidates in `alike` after the first, which has a row."""
     if not alike:
         return []
     first, *others = (dump_row([candidate])[1:-1] for candidate in alike[: _NAMED + 1])

@@ -140,7 +140,7 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     display
         How numbers are shown.
     candidates
-        The candidates. Numbers in the rows that are candidates are not rounded.
+        The candidates. A number in the rows is not rounded if it is a candidate.
     closing
         Text to add below the rows.
 
@@ -271,6 +271,6 @@ def schema_of(tool: BaseTool) -> type[BaseModel]:
 
 
 def describe_misfit(name: str, schema: type[BaseModel], error: ValidationError) -> str:
-    """Describe the problems of a tool's arguments, and name its arguments."""
+    """Describe the problems of a call's arguments, and list the arguments of the tool."""
     taken = ", ".join(schema.model_fields)
     return f"The call of {name} does not fit: {problems_of(error)}. It takes {taken}."

@@ -46,7 +46,7 @@ def _text(value: object) -> object:
 
 
 def _read(convert: Callable[[object], object], written: object) -> BeforeValidator:
-    """Return a validator that converts a field. It also declares the field's type in files."""
+    """Return a validator that converts a field. `written` is the type of the field in files."""
     return BeforeValidator(convert, json_schema_input_type=written)
 
 

@@ -143,8 +143,8 @@ class LiveScenario:
         """Return the statement that lists the values of a listing.
 
         The result is None if no row can match, or if the scenario has no statement in the
-        database's language. If the values come from a column, `equal` selects only this value, and
-        `most` limits the number of values.
+        database's language. `equal` and `most` apply only to values from a column: `equal` is the
+        only value to list, and `most` is the maximum number of values.
         """
         if listing.table is None:
             return self._scenario.statement(listing, self._database.kind, target)

@@ -47,8 +47,8 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     Returns
     -------
     Situation
-        The situation, with its rows in this order. Values other than numbers are texts: dates and
-        times as ISO 8601, lists and maps as JSON.
+        The situation. Values other than numbers are texts: dates and times as ISO 8601, lists and
+        maps as JSON.
 
     Raises
     ------

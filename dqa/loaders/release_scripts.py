@@ -294,8 +294,8 @@ class _Script:
     ) -> tuple[str | None, ...]:
         """Return, for each name in a script, the name in the schema; None for an unknown name.
 
-        If a name in the script is unknown (``has_has_merchant``) but similar to a schema name that
-        the script lacks, return the schema name.
+        A misspelt name (``has_has_merchant``) stands for the most similar schema name that the
+        script lacks.
         """
         if (where, names) not in self._aligned:
             missing = [name for name in wanted if name not in names]
@@ -335,8 +335,8 @@ class _Script:
     def parsed(self, *, ordered: bool) -> Parsed:
         """Return the situation of the rows, and the defects.
 
-        Edges of missing nodes are left out and reported. With `ordered`, this also happens to an
-        edge that the script creates before its nodes.
+        Edges of missing nodes are left out and reported. With `ordered`, edges that the script
+        creates before their nodes are left out and reported, too.
         """
         for edge in self.schema.edges:
             for label, column in (edge.source, edge.target):
@@ -358,7 +358,7 @@ class _Script:
     def _drop_edges(
         self, edge: EdgeSchema, column: str, node: NodeSchema, *, ordered: bool
     ) -> None:
-        """Drop the edges whose node at one end is missing."""
+        """Drop the edges whose node in `column` is missing."""
         key = self.schema.table(node.table).column_names.index(node.key_column)
         end = self.schema.table(edge.table).column_names.index(column)
         created: dict[Cell, int] = {}

@@ -71,7 +71,8 @@ class SetPlan(Record):
     seed
         The seed of the worlds.
     resist
-        Names of deciders that answer wrongly every question of the set whose scenario they support.
+        Names of deciders. Each decider answers wrongly all questions of the scenarios that it
+        supports.
     difficulty
         The bounds of the questions. Each part has its own bound `hops`.
     parts

@@ -67,7 +67,7 @@ class Source(Record):
         Parameters
         ----------
         policy, audit
-            The policy and the audit for databases on which statements list the candidates.
+            The policy and the audit for statements that list candidates.
 
         Raises
         ------

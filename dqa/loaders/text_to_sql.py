@@ -93,7 +93,7 @@ class _Layout(NamedTuple):
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """Possible files of gold statements, for entries without gold statements.
+        """The files that may contain the gold statements if the entries contain none.
 
         Each line of a file is a statement.
         """

@@ -49,8 +49,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     Parameters
     ----------
     scenarios
-        Scenarios with a generator, by name or folder. By default, the result of `judged_scenarios`;
-        if `difficulty` is set, only those of them whose generator supports it.
+        Scenarios with a generator, by name or folder. By default, all of `judged_scenarios` that
+        support the `difficulty`.
     count
         Number of questions per scenario; by default 10.
     seed
@@ -150,7 +150,7 @@ def size_of(scenario: str, numbers: Mapping[str, int | str]) -> Size:
     scenario
         Name of a scenario that can be generated.
     numbers
-        The new numbers as texts, by the field of the size that they replace.
+        The new numbers, by field of the size.
 
     Raises
     ------

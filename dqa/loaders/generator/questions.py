@@ -42,8 +42,8 @@ class Asking:
     steps
         A function that returns the number of steps from each candidate to the question's target.
     first
-        The number of the first question. If `difficulty` has a mix, the number of a question
-        determines whether its answer must be far.
+        The number of the first question. With `Difficulty.mix`, the number of a question determines
+        whether its answer must be far.
     resistance
         Selects the questions that all deciders of a group answer wrongly; None selects all
         questions.
@@ -72,7 +72,7 @@ class Asking:
 class _Fit(NamedTuple):
     """A question that meets all bounds.
 
-    `far` says whether the answer is far from the target; None without a mix.
+    `far` says whether the answer is far from the target; None without `Difficulty.mix`.
     """
 
     labelled: LabelledQuestion
@@ -95,8 +95,8 @@ def ask(
     Returns
     -------
     list[LabelledQuestion]
-        At most `wanted` questions without ids, in the order of `targets`. With a mix, this order
-        holds separately for questions with near answers and with far answers.
+        At most `wanted` questions without ids, in the order of `targets`. With `Difficulty.mix`,
+        questions with near answers and questions with far answers are each in this order.
     """
     asking = asking.about(situation)
     mix, first = asking.difficulty.mix, asking.first

@@ -58,9 +58,9 @@ class Findings:
         self._found: dict[tuple[str, int | None, str], Finding] = {}
 
     def all(self) -> tuple[Finding, ...]:
-        """Return the findings, sorted by file and line.
+        """Return the findings of each file, sorted by line.
 
-        Files are in the order in which they got their first finding.
+        Files are in the order of their first findings.
         """
         files = list(dict.fromkeys(file for file, *_ in self._found))
 

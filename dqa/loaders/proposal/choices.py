@@ -20,7 +20,8 @@ _NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 class Fact:
     """A table whose rows belong to candidates.
 
-    A join connects the rows to the candidates; in a graph, relationships do.
+    `join` connects the rows to the candidates. In a graph, each row is a relationship of a
+    candidate, and `join` is None.
     """
 
     table: SurveyedTable
@@ -42,8 +43,9 @@ class Choice:
         The number of candidates; None if counting takes too long.
     fact, measure
         The outcome of a candidate is the sum of the column `measure` over the candidate's rows in
-        the table `fact`. If `fact` is None, it is the value of `measure` in the candidate's own
-        row. If `measure` is None, it is the number of the candidate's rows in `fact`.
+        the table `fact`. If `fact` is None, the outcome is the value of `measure` in the
+        candidate's own row. If `measure` is None, the outcome is the number of the candidate's rows
+        in `fact`.
     goal
         ``maximise`` or ``minimise``.
     """
@@ -137,7 +139,7 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
 
 
 def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
-    """Return the table of the outcome's rows, and the column to sum; None to count the rows.
+    """Return `fact` and `measure` of a `Choice`.
 
     Columns are ranked by their name and by their table's number of rows.
     """

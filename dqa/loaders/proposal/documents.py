@@ -140,7 +140,7 @@ def _column_type(survey: Survey, label: str, key: str) -> str:
 
 
 def _end_columns(edge: SurveyedTable, survey: Survey) -> list[tuple[str, str, str]]:
-    """Return the label, its key and an unused column name for both ends of a relationship type."""
+    """For each end of a relationship type, return the label, its key and an unused column name."""
     names = {column.name for column in edge.columns}
     found: list[tuple[str, str, str]] = []
     for role, label in zip(("source", "target"), edge.ends or (), strict=True):

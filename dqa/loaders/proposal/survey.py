@@ -192,8 +192,8 @@ class Survey:
     def _joins(self, info: TableInfo) -> Iterator[Join]:
         """Yield the declared joins of a table.
 
-        Consecutive references to the same table become one join with several columns. A new join
-        starts if a column occurs again, or if one column is the other table's whole key.
+        Consecutive references to the same table become one join with several columns. A repeated
+        column starts a new join, and so does a reference to a key of one column.
         """
         keys = {table.name: table.key for table in self.database.schema().tables}
         found: list[tuple[str, list[tuple[str, str]]]] = []

@@ -191,7 +191,7 @@ class _Call:
     def _omit_refused_setting(self, error: Exception) -> bool:
         """Return whether the model refuses a setting. If so, later requests omit this setting.
 
-        Requests on a cassette still contain the setting.
+        A cassette records the requests with the setting.
         """
         setting = refused_setting(error)
         leave_out = getattr(self.chat, "leave_out", None)  # of `OpenAIChat`

@@ -1,8 +1,8 @@
 """Classify the faults of model providers.
 
-The packages of providers have no common base class. The provider's error code, the message and the
-HTTP status determine the kind of a fault. Without a status, the names of the exception classes
-determine the kind, because most packages use the same names.
+The exceptions of the providers' packages have no common base class. The provider's error code, the
+message and the HTTP status determine the kind of a fault. Without a status, the names of the
+exception classes determine the kind, because most packages use the same names.
 """
 
 from __future__ import annotations

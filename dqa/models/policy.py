@@ -170,7 +170,7 @@ class Budget:
             self._spent += usage
 
     def learn(self, spent: Usage) -> None:
-        """Replace the usage of the whole run if `spent` has more tokens."""
+        """Set the usage of the whole run to `spent` if `spent` has more tokens."""
         with self._lock:
             if _tokens(spent) > _tokens(self._spent):
                 self._spent = spent

@@ -16,7 +16,8 @@ def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[st
     actions
         The actions.
     rows
-        One row per line, as a JSON array. Only the first row with the action is read.
+        One row per line, as a JSON array. For each action, the first row in which a number follows
+        the action is used.
     number
         The position of the number to use, among the numbers that follow the action in its row: 0
         for the first, -1 for the last.

@@ -1,10 +1,10 @@
 """Find plug-ins of other packages, by entry point or in the folder of a scenario.
 
 This module does not import any plug-in by name, so dqa does not depend on plug-ins. Entry points
-register deciders, databases, readers of question sets, and other parts of methods. A scenario is a
-folder (`dqa.scenarios.catalogue`) that names its simulator, generator and scripts. A plug-in is
-imported when it is used. If the import fails, the error message is one line, and all other plug-ins
-still work.
+register deciders, databases, readers of question sets and other plug-ins. A scenario is a folder
+(`dqa.scenarios.catalogue`) that names its simulator, generator and scripts. A plug-in is imported
+when it is used. If the import fails, the error message is one line, and all other plug-ins still
+work.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def deciders() -> tuple[DeciderFactory, ...]:
 
 
 def decider(name: str) -> DeciderFactory:
-    """Return the decider factory called `name`, from a package or for a scenario's heuristic.
+    """Return the factory of a decider, which may be a scenario's heuristic.
 
     Raises
     ------

@@ -195,7 +195,7 @@ class Computed(Part):
 
 
 class Spared(Part):
-    """A number that replaces a critical value when candidates are compared."""
+    """A number with which candidates can be compared without a critical value."""
 
     by: str
     """The critical value from which the number is computed, by name."""

@@ -56,7 +56,7 @@ class Mix:
         )
 
     def is_far(self, number: int) -> bool:
-        """Return whether the answer to the question with this number, from 1, must be far.
+        """Return whether the answer to question `number`, counted from 1, must be far.
 
         The number of far answers among the first n questions is n times `far`, rounded.
         """
@@ -240,8 +240,8 @@ class Generator(Protocol):
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with their questions. In all, there are ``request.count`` questions.
 
-        The same request returns the same questions on every machine. If only the count is larger,
-        the first questions are the same.
+        The same request returns the same questions on every machine. The first questions do not
+        depend on the count.
 
         Raises
         ------

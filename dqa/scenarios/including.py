@@ -48,7 +48,7 @@ class MergedDocument:
     def wrong(self, path: FieldPath, problem: str) -> ParseError:
         """Return an error that names the file and the path of a field.
 
-        In the path, an item of a list has its name or label, or else its number from 1.
+        The path contains the name or label of a list item, otherwise the item's number from 1.
         """
         names: list[str] = []
         part: Any = self.values

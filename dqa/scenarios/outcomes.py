@@ -1,6 +1,6 @@
 """Compute outcomes with a scenario's query. The interface is that of a simulator in Python.
 
-For scoring, the statement runs on a situation in memory. For the decider oracle, and for agents
+For scoring, the statement runs on a situation in memory. For the decider ``oracle``, and for agents
 that simulate decisions, the statement runs on a live database.
 """
 

@@ -8,8 +8,8 @@ The folder contains
 ``rules.md``
     the business rules;
 ``question.txt``
-    the question, a `string.Template` whose placeholders are the keys of its target, and, below an
-    empty line, the form of the answer;
+    the question, as a `string.Template` whose placeholders are the keys of its target. The form of
+    the answer follows below an empty line;
 ``context.sql``, ``context.cypher``
     statements with data that is relevant for a question; optional;
 ``candidates.sql``, ``candidates.cypher``

@@ -48,8 +48,8 @@ def sql_literal(value: Scalar) -> str:
     Raises
     ------
     DataError
-        The value contains a NUL, or it contains a backslash and all characters that could serve as
-        its placeholder.
+        The value contains a NUL, or it contains a backslash and all characters that could stand for
+        the backslash.
     """
     if not isinstance(value, str):
         return _plain(value).upper()
@@ -89,7 +89,7 @@ def cypher_literal(value: Scalar) -> str:
 
 
 def _plain(value: int | Decimal) -> str:
-    """Return the literal of a number, without an exponent, or of a truth value."""
+    """Return a truth value or a number as a literal. Numbers have no exponent."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:f}" if isinstance(value, Decimal) else str(int(value))

@@ -52,7 +52,7 @@ class LiveTable:
         return self.spelled[name]
 
     def literal(self, name: str, text: str) -> str | None:
-        """Convert a text to a literal of a column's type; None if the text has another type."""
+        """Convert a text to a literal of a column's type; None if this is impossible."""
         kind = self.table.column(name).type
         try:
             value = read_value(name, text, type_of_column(kind))

@@ -100,8 +100,8 @@ class ServerStarter(ExitStack):
         name
             ``mysql``, ``postgres`` or ``neo4j``.
         seed
-            SQL or Cypher script, or the path of its file. The guard does not check it. The script
-            is skipped if it was also the last script that ran on this server in this session. The
+            SQL or Cypher script, or the path of its file. The guard does not check it. If the last
+            script on this server in this session was the same script, it does not run again. The
             script must begin by deleting what other scripts and earlier sessions wrote.
 
         Raises

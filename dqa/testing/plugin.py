@@ -85,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that need a server according to their fixtures and parameters."""
+    """Mark the tests whose fixtures and parameters require a server."""
     by_default = _setting(config, "engine") in SERVERS
     for item in items:
         fixtures = getattr(item, "fixturenames", ())

@@ -172,7 +172,8 @@ class PolicyDecider(Decider):
         question, position
             The question of the move, and its position.
         names
-            Texts that are added to the seed instead of the question's key.
+            Texts that random choices depend on, in addition to the seed; by default, the question's
+            key.
         reveal
             The function `Move.reveal` of the move. It is called only for an informed program.
         """

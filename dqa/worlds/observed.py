@@ -152,7 +152,7 @@ def game_number(question: Question) -> int | None:
 
 
 def move_number(question: Question) -> int | None:
-    """Return the number of the move that a question's id contains; None if it contains none."""
+    """Return the number of the move in a question's id ``GAME-MOVE``; None for any other id."""
     game, _, number = question.id.rpartition("-")
     is_ours = bool(game) and _number(game) == game_number(question)
     return _number(number) if is_ours else None

@@ -135,7 +135,7 @@ def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> 
         found = "a class" if isinstance(loaded, type) else f"a {type(loaded).__name__}"
         needed = f"{'a subclass' if is_class else 'an object'} of {contract.replace(':', '.')}"
         raise PluginError(
-            f"{what}, which has the wrong type: {found}, not {needed}. Fix or remove its package."
+            f"{what}. It has the wrong type: {found}, not {needed}. Fix or remove its package."
         )
     return loaded
 
@@ -199,7 +199,7 @@ def analyse(paper: str | None = None) -> Analyse:
             return resolve_name(found.analysis)  # type: ignore[no-any-return]
     if paper is not None:
         raise UsageError(f"The package of the paper '{paper}' contains no analysis of runs.")
-    raise UsageError("No installed package analyses runs: install the package of a method.")
+    raise UsageError("None of the installed packages can analyse runs: install a method's package.")
 
 
 def deciders() -> tuple[DeciderFactory, ...]:

@@ -65,7 +65,7 @@ class BidderSettings(TaskSettings):
 
     preset: Literal["default", "paper"] = Field(
         default="default",
-        description="paper: returns=collected, breadth=2 and replies=1, as in the paper",
+        description="'paper' sets returns=collected, breadth=2 and replies=1",
     )
     horizon: Horizon = 1
     inference: bool = Field(
@@ -74,9 +74,9 @@ class BidderSettings(TaskSettings):
     )
     returns: Aggregation = Field(
         default="expected",
-        description="the return of an action: its expected payoff over the likely replies "
-        "(expected); the paper's sum of rewards (collected); the same sum, but a trajectory that "
-        "ends before T repeats its last reward (padded); or no return and no exploration (none)",
+        description="the return of an action; expected: its expected payoff over the likely "
+        "replies; collected: the paper's sum of rewards; padded: this sum, with the last reward "
+        "repeated up to T; none: no return and no exploration",
     )
     replies: int = Field(
         default=2,
@@ -89,8 +89,8 @@ class BidderSettings(TaskSettings):
         default=0.9,
         ge=0.0,
         le=1.0,
-        description="attenuation coefficient for returns=padded and returns=collected: the weight "
-        "of a reward is multiplied by this number for each turn before it",
+        description="attenuation coefficient for returns=padded and returns=collected: a reward "
+        "after k turns is multiplied by beta**k",
     )
     breadth: int = Field(
         default=3,

@@ -16,7 +16,7 @@ Elicitation: TypeAlias = Literal["pairs", "top1"]
 rest (One-vs-All).
 """
 Attitude: TypeAlias = Literal["mean", "cvar"]
-"""The attitude to risk: the statistic of an action's utilities that decides."""
+"""The attitude to risk: how an action's utilities are combined into its value."""
 Scale: TypeAlias = Literal["all", "action"]
 Draws: TypeAlias = Literal["stratified", "independent"]
 """How states are drawn from beliefs; see `dqa_dellma.utilities.beliefs.sample_states`."""
@@ -64,7 +64,7 @@ class DellmaSettings(DirectSettings):
 
     preset: Literal["default", "paper"] = Field(
         default="default",
-        description="paper: draws=independent, ties=false and states=whole, as in the paper",
+        description="'paper' sets draws=independent, ties=false and states=whole",
     )
     states: Literal["bearing", "whole"] = Field(
         default="bearing",
@@ -127,8 +127,8 @@ class DellmaSettings(DirectSettings):
     )
     attitude: Attitude = Field(
         default="mean",
-        description="statistic of an action's utilities that decides: the mean of all utilities "
-        "(mean), or of the worst utilities (cvar)",
+        description="how an action's utilities are combined into its value: their mean (mean), or "
+        "the mean of the worst utilities (cvar)",
     )
     aversion: float = Field(
         default=0.2,

@@ -170,7 +170,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     **fields
         The fields of a `UserQuestion` (rules, candidates, ...) and of a `Deciding` (model,
         settings, ...). A model may be a LangChain chat model object. If `database` is a location,
-        also ``policy``, ``audit`` and ``tables`` of `open_database`.
+        the fields may also be ``policy``, ``audit`` and ``tables`` of `open_database`.
 
     Returns
     -------

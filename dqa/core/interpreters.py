@@ -77,9 +77,9 @@ def start_process(
     """
     if daemon and multiprocessing.current_process().daemon:
         raise InfrastructureError(
-            "A worker of multiprocessing.Pool may not start the worker process of a database. Use "
-            'concurrent.futures.ProcessPoolExecutor, or isolation="none" if the data and the '
-            "statements are your own."
+            "A database needs its own process, but a process of multiprocessing.Pool may "
+            'not start one. Use concurrent.futures.ProcessPoolExecutor, or isolation="none" if the '
+            "data and the statements are your own."
         )
     is_forked = preload is not None and sys.platform != "win32"
     get = multiprocessing.get_context

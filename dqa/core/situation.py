@@ -187,8 +187,8 @@ class Table:
     schema
         The columns and the key.
     columns
-        One sequence per column, all of the same length n: float64, int64, bool or Python strings.
-        A missing float is NaN. Values of other types cannot be missing.
+        One sequence of float64, int64, bool or Python strings per column. All sequences have the
+        same length n. A missing float is NaN. Values of other types cannot be missing.
 
     Attributes
     ----------

@@ -3,8 +3,8 @@
 A decision is right if its choice is a best candidate under the rules of the simulator. With
 strict scoring, only the official answer is right. If there is no simulator, recorded outcomes are
 used instead. If there are no outcomes, the known answers are right. A statement is right if its
-rows match the rows of a gold statement (`dqa.evaluation.execution`). Decisions that a server error
-ended, and questions without a known answer, are not judged (`Outcome.judged`).
+rows match the rows of a gold statement (`dqa.evaluation.execution`). Decisions that ended
+with a server error, and questions without a known answer, are not judged (`Outcome.judged`).
 """
 
 from __future__ import annotations

@@ -316,7 +316,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     def from_json(cls, written: object) -> Self:
         """Read the result of `to_json`. Raise `UsageError` if a field is not valid."""
         if not isinstance(written, Mapping):
-            raise UsageError("A RunSpec is a JSON object of its fields.")
+            raise UsageError("A RunSpec must be a JSON object whose keys are fields of RunSpec.")
         return cls(**written)
 
     @classmethod

@@ -181,7 +181,7 @@ def require_version(connection: Connection, location: RunLocation) -> None:
 
 
 def require_free(connection: Connection, location: RunLocation) -> None:
-    """Raise `UsageError` if a database that is not a store contains other tables."""
+    """Raise `UsageError` if a database contains tables that do not belong to a store."""
     others = sorted(n for n in inspect(connection).get_table_names() if not is_store_table(n))
     if others:
         instead = "a new file, such as runs.db" if location.file else "an empty database or schema"

@@ -216,8 +216,8 @@ class _Reading:
         if named is None:
             if self.name in known:
                 raise UsageError(
-                    f"the file has the name of the scenario '{self.name}', but its questions name "
-                    "no scenario: give a scenario for the questions, or rename the file"
+                    f"the file is called '{self.name}', like a scenario, but the question has no "
+                    "field 'scenario': add the field, or rename the file"
                 )
             return self.name
         # A relative scenario folder is relative to the folder of the questions.

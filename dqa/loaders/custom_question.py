@@ -115,13 +115,15 @@ class OwnQuestion(Record):
     )
     heuristics: dict[str, _Candidates] = Field(
         default_factory=dict,
-        description="baselines by name: a list with the choice, or a statement whose first value "
-        "is the choice",
+        description="baselines by name: each is a list or a statement, and its first value is the "
+        "choice",
     )
     id: _Id = Field(None, description="a unique id in the file; by default the line number")
-    tags: _OneOrMore = Field((), description="words that group questions in results")
+    tags: _OneOrMore = Field((), description="tags by which results are grouped")
     context: _OneOrMore = Field(
-        (), description="statements whose rows are shown to deciders that write no statements"
+        (),
+        description="statements for deciders that do not query the database; these deciders "
+        "receive the rows",
     )
     database: str | None = Field(
         None, description="the name of the database; required if there are several databases"
@@ -150,8 +152,8 @@ class OwnQuestion(Record):
                 )
         elif self.question is not None or self.rules:
             raise ValueError(
-                f"the scenario '{self.scenario}' has its own question and rules: leave out either "
-                "'question' and 'rules', or 'scenario'"
+                f"the scenario '{self.scenario}' has its own question and rules: leave out "
+                "'scenario', or leave out 'question' and 'rules'"
             )
         return self
 

@@ -56,9 +56,8 @@ def whole_url(location: str, name: str | None = None) -> str:
             return whole
         problems.append(f"{variable} {f'is {redact(whole)}' if whole else 'is not set'}")
     raise UsageError(
-        f"The URL {location} contains *** instead of its password, and {' and '.join(problems)}: "
-        f"set {variables[0]} to the URL with the password, or give the URL with the password "
-        "(--databases, or --database NAME=URL)."
+        f"The password in the URL {location} is masked (***), and {' and '.join(problems)}: put "
+        f"the full URL into {variables[0]}, or give it with --databases or --database NAME=URL."
     )
 
 

@@ -292,10 +292,10 @@ class _Script:
     def aligned(
         self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int
     ) -> tuple[str | None, ...]:
-        """Return, for each name in a script, the name in the schema; None for an unknown name.
+        """Return, for each name in a script, the name in the schema.
 
-        A misspelt name (``has_has_merchant``) stands for the most similar schema name that the
-        script lacks.
+        A misspelt name (``has_has_merchant``) gets the most similar schema name that the script
+        lacks. Any other unknown name gets None.
         """
         if (where, names) not in self._aligned:
             missing = [name for name in wanted if name not in names]

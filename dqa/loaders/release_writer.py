@@ -87,7 +87,7 @@ def _layout(question: Question, known: Mapping[str, ScenarioLayout]) -> Scenario
     if layout is None:
         raise DataError(
             f"Question {question.key} cannot be written: a release supports only the scenarios "
-            f"{', '.join(known)}. Add [release] to the scenario.toml of its scenario."
+            f"{', '.join(known)}. Add [release] to the scenario.toml of the question's scenario."
         )
     return layout
 
@@ -109,8 +109,8 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
         # In this layout, the target names the database.
         if target.setdefault(layout.database_key, question.situation) != question.situation:
             raise DataError(
-                f"Question {question.key} is about '{question.situation}', but its target "
-                f"contains the database '{target[layout.database_key]}'."
+                f"Question {question.key} is about '{question.situation}', but the "
+                f"database in its target is '{target[layout.database_key]}'."
             )
         _refuse_bad_name(question.situation)
     parameters = layout.scenario.parameters

@@ -140,9 +140,9 @@ class SetManifest(Record):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        count = sum(len(world.targets) for world in self.worlds)
-        if count != len(self.questions):
-            raise ValueError(f"the worlds have {count} questions, but {len(self.questions)} hashes")
+        n = sum(len(world.targets) for world in self.worlds)
+        if n != len(self.questions):
+            raise ValueError(f"{n} questions in 'worlds', but {len(self.questions)} in 'questions'")
         return self
 
 
@@ -247,9 +247,9 @@ def read_manifest_of(name: str) -> SetManifest:
     found = manifest.name, manifest.version, manifest.generator_version
     if found != (plan.name, plan.version, GENERATOR_VERSION):
         raise DataError(
-            f"The set '{name}' is {plan.name}, version {plan.version}, of generator version "
-            f"{GENERATOR_VERSION}, but its {MANIFEST} describes {found[0]}, version {found[1]}, "
-            f"generator version {found[2]}. Use the version of dqa that contains this set."
+            f"This dqa defines the set '{name}' as {plan.name} version {plan.version} (generator "
+            f"version {GENERATOR_VERSION}), but its {MANIFEST} describes {found[0]} version "
+            f"{found[1]} (generator version {found[2]}). Use the version of dqa with this set."
         )
     return manifest
 

@@ -89,7 +89,7 @@ class _Request:
 
     @property
     def key(self) -> _Key:
-        """The key of the answers to this request: the requester without secrets, and the hash."""
+        """The key of the answers to this request: its requester (secrets removed) and its hash."""
         return tuple(map(redact, current_attempt().requester)), self.hash
 
 
@@ -234,8 +234,8 @@ class Cassette:
         answers = self._answers[key]
         if not 0 <= position <= len(answers):
             raise ValueError(
-                f"This answer has position {position}, but only {len(answers)} answers to the same "
-                "request precede it."
+                f"This answer has position {position}, but the file contains only {len(answers)} "
+                "earlier answers to the same request."
             )
         answers[position : position + 1] = [answer]
 

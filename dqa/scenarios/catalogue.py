@@ -79,7 +79,7 @@ def _installed(name: str) -> Scenario:
     shipped, added = _shipped().get(name), _added().get(name)
     if shipped is not None and added is not None:
         raise PluginError(
-            f"Two scenarios have the name '{name}': one of this project, and {added.value}. "
+            f"Two scenarios have the name '{name}': one is part of dqa, and one is {added.value}. "
             "Rename the second."
         )
     folder = shipped if added is None else _folder_of(added)

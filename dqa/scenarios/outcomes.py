@@ -131,7 +131,7 @@ class ScenarioOutcomes:
         )
 
     def serves(self, kind: Kind) -> bool:
-        """Return whether the scenario has the query in the language of a kind of database."""
+        """Return whether the scenario has an outcome query for this kind of database."""
         return kind in self._scenario.outcome_queries
 
     def statement(self, database: Database, question: Question) -> str:
@@ -155,6 +155,6 @@ class ScenarioOutcomes:
         """Raise `UsageError`, because a statement cannot return the state after a decision."""
         del situation, decision, rules
         raise UsageError(
-            f"The outcomes of question '{question.key}' come from a query, which cannot "
-            "show the database after a decision: write a simulator in Python."
+            f"The outcomes of question '{question.key}' come from a query, and a query "
+            "cannot return the state after a decision: write a simulator in Python."
         )

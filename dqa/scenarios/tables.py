@@ -46,8 +46,8 @@ class LiveTable:
         """Return the expression of a column. Raise `DataError` if the graph lacks the column."""
         if name not in self.spelled:
             raise DataError(
-                f"No property of the graph contains the column '{name}' of table "
-                f"'{self.table.name}': add one under [[nodes]] or [[edges]] of scenario.toml."
+                f"The column '{name}' of table '{self.table.name}' is not mapped to a property of "
+                "the graph: add the property under [[nodes]] or [[edges]] of scenario.toml."
             )
         return self.spelled[name]
 

@@ -141,7 +141,7 @@ class Clusters(Reply):
             if name and new:
                 types.setdefault(name, []).extend(new)
         if not types:
-            raise ValueError("the reply gives no type for any number")
+            raise ValueError("the reply must give a type to at least one number of the list")
         counts = Counter(number for listed in self.types.values() for number in listed)
         found = {number for listed in types.values() for number in listed}
         forgotten = tuple(number for number in numbers if number not in found)

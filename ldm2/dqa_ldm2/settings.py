@@ -42,7 +42,8 @@ class MemorySettings(MethodSettings):
     context: int = Field(
         default=40_000,
         ge=1_000,
-        description="maximum number of characters of rows, and of past steps, in a prompt",
+        description="maximum number of characters of the rows in a prompt; the same limit applies "
+        "to the past steps",
     )
     preset: Preset = Field(
         default="default",

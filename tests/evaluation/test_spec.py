@@ -85,7 +85,7 @@ def test_a_password_that_was_not_written_comes_from_the_environment(
     """Of that database's own variable, and of no other server's."""
     written = RunSpec.from_json(WHOLE.to_json()).databases
     monkeypatch.delenv("DQA_MYSQL_URL", raising=False)
-    with pytest.raises(UsageError, match=r"instead of its password, and DQA_MYSQL_URL is not"):
+    with pytest.raises(UsageError, match=r"is masked \(\*\*\*\), and DQA_MYSQL_URL is not"):
         targets_of(written)
     monkeypatch.setenv("DQA_MYSQL_URL", LOCATION.replace("db.example", "other.example"))
     with pytest.raises(UsageError, match=r"DQA_MYSQL_URL is \S+:\*\*\*@other\.example") as error:
@@ -152,7 +152,7 @@ def test_a_wrong_field_is_one_line_with_its_name(change: dict[str, Any], problem
     [
         ("a.json", "", r"a\.json"),
         ("a.json", "[" * 100_000, r"a\.json"),
-        ("b.yaml", "- a\n- b\n", "is a JSON object of its fields"),
+        ("b.yaml", "- a\n- b\n", "must be a JSON object whose keys are fields of RunSpec"),
         ("b.yaml", "questions: {count: 2\n", r"b\.yaml is not YAML: .*line 2"),
         ("b.yaml", "questions: !!python/object:os.system {}\n", "is not YAML"),
         (

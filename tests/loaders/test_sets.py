@@ -121,8 +121,8 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
         f"generator version {GENERATOR_VERSION + 1}",
     ),
     (lambda m: m["worlds"][0].pop("first"), r"worlds\.0\.first: is missing"),
-    (lambda m: m["worlds"].pop(), "the worlds have 4 questions, but 6 hashes"),
-    (lambda m: m.update(name="two-large"), "describes two-large, version 3"),
+    (lambda m: m["worlds"].pop(), "4 questions in 'worlds', but 6 in 'questions'"),
+    (lambda m: m.update(name="two-large"), "describes two-large version 3"),
 ]
 
 

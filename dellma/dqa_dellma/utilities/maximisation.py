@@ -231,8 +231,8 @@ def weigh_by_attitude(
 ) -> Floats:
     """Return the value of an action under an attitude, given its utilities in weighted states.
 
-    ``mean`` is the expectation. ``cvar`` is the expectation over the worst states, whose share of
-    all states is `aversion`.
+    ``mean`` is the expectation. ``cvar`` is the expectation over only the worst states; their
+    total probability is `aversion`.
 
     Parameters
     ----------

@@ -180,8 +180,8 @@ def _is_sure(outcome: Outcomes) -> bool:
 def _baseline(outcome: Outcomes) -> float:
     if outcome.baseline is None:
         raise DataError(
-            "The difficulty of a question depends on the outcome without a decision: write this "
-            "outcome into the scenario.toml (baseline, below [outcomes])."
+            "The difficulty of a question is measured against the outcome if nothing is decided: "
+            "write this outcome into the scenario.toml (baseline, below [outcomes])."
         )
     return outcome.baseline
 

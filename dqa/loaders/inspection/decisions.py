@@ -215,7 +215,7 @@ class DecisionCheck(StatementTrial):
         values = self._live.values(key, target, _TARGETS)
         if not values:
             others = ", ".join(f"{name}={value}" for name, value in target.items())
-            raise DataError(f"it has no values{f' with {others}' if others else ''}")
+            raise DataError(f"it has no values{f' if {others}' if others else ''}")
         if parameter.type == "list":
             return LIST_SEPARATOR.join(values[: number + 1])
         return values[number % len(values)]

@@ -121,8 +121,8 @@ class ScriptedModel(ProgramModel):
         if responder is None:
             known = ", ".join(plugins.names("scripted")) or "none"
             raise UsageError(
-                f"Scripted models can reply only to methods with scripted replies ({known}). Use a "
-                "language model for other deciders."
+                f"Scripted models work only with methods that have scripted replies ({known}). Use "
+                "a language model for other deciders."
             )
         return responder.reply(messages, tools, self.script, self.seed)
 

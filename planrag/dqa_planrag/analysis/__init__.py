@@ -145,7 +145,7 @@ def _types(runs: Sequence[AnalysedRun], reference: str) -> dict[tuple[str, str],
     if not counts:
         deciders = dict.fromkeys(run.decider for run in runs)
         raise UnknownNameError(
-            "decider whose decisions are judged and have steps", reference, deciders
+            "decider with recorded steps in judged decisions, called", reference, deciders
         )
     return {key: ("none", "SR", "MR")[min(count, 2)] for key, count in counts.items()}
 

@@ -117,8 +117,8 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
     """Return the bound of an item in each scenario, without fixed costs.
 
     Selling a unit from stock costs a shadow price. Every shadow price gives a bound (Lagrangian
-    relaxation). The function uses the shadow prices that give the lowest bound in the scenario
-    without proposals.
+    relaxation). The function minimises the bound of the scenario without proposals, and uses the
+    resulting shadow prices in all scenarios.
     """
     sites = company.base.shape[1]
     highest = company.reference[item] * LEVELS[-1] + company.penalty[item]

@@ -38,7 +38,7 @@ class HoldemSettings(BaseModel, extra="forbid", frozen=True):
     strong: Literal["uniform"] | dict[str, float] = Field(
         default_factory=lambda: dict(DEFAULT_SHARES),
         description=(
-            "'uniform' for an ordinary deal, or the weight of each category of one player's hand"
+            "'uniform' for an ordinary deal, or weights for drawing one player's hand category"
         ),
     )
 

@@ -126,9 +126,9 @@ class World:
         name = table["home_node"][country]
         if name not in self.nodes:
             raise SituationError(
-                f"Situation '{self.situation.name}': home_node of row {country} of table "
-                f"'country' ({table['country_name'][country]}) is {name!r}, but table "
-                "'trade_node' does not have this node."
+                f"Situation '{self.situation.name}': country "
+                f"'{table['country_name'][country]}' (row {country}) has the home_node {name!r}, "
+                "but table 'trade_node' does not have this node."
             )
         return self.nodes[name]
 

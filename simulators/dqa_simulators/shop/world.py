@@ -49,7 +49,7 @@ class ShopSettings(BaseModel, extra="forbid", frozen=True):
         default=None,
         ge=1,
         le=2_000_000,
-        description=f"the number of products; by default {PRODUCTS}, or all products in 'items'",
+        description=f"the number of products; by default {PRODUCTS}; with 'items' all its products",
     )
     seed: int = Field(default=0, ge=0, description="the seed of a generated catalogue")
     items: str = Field(

@@ -48,7 +48,8 @@ class Context:
     noun
         The noun for an action.
     states_form
-        Whether `goal` retains the scenario's instruction on how to answer.
+        Whether `goal` is the exact text of the question. This text may prescribe the form of the
+        answer.
     """
 
     goal: str

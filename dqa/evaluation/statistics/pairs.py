@@ -201,8 +201,8 @@ def match_questions(
     labels
         The names of the runs.
     unknown
-        For each run, the content of all questions whose results contain none (older versions).
-        If the content of a question is unknown, the question keeps its name.
+        For each run, a hash of all its questions. It replaces the content of a question in results
+        that do not contain it, because an older version of dqa wrote them.
 
     Returns
     -------

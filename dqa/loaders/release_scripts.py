@@ -58,7 +58,7 @@ _ESCAPES = {"b": "\b", "n": "\n", "r": "\r", "t": "\t"}
 # In MySQL, the texts \% and \_ keep their backslash, because they are escapes only in LIKE.
 _SQL_ESCAPES = _ESCAPES | {"0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _CYPHER_ESCAPES = _ESCAPES | {"f": "\f"}
-_SQL_ESCAPE = _pattern(r"\\(.)|(['\"])\2")
+_SQL_ESCAPE = {quote: _pattern(rf"\\(.)|{quote}{quote}") for quote in "'\""}
 _CYPHER_ESCAPE = _pattern(r"\\(?:u([0-9a-f]{4})|(.))")
 _READ: Mapping[str, Callable[[str], Cell]] = {
     "boolean": {"true": True, "false": False, "1": True, "0": False}.__getitem__,
@@ -195,13 +195,16 @@ def _unquoted(name: str) -> str:
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
-def _sql_text(body: str) -> str:
-    return _SQL_ESCAPE.sub(lambda m: _SQL_ESCAPES.get(m[1], m[1]) if m[1] else m[2], body)
+def _sql_text(literal: str) -> str:
+    quote = literal[0]  # a doubled quote of the other kind is two characters
+    return _SQL_ESCAPE[quote].sub(
+        lambda m: _SQL_ESCAPES.get(m[1], m[1]) if m[1] else quote, literal[1:-1]
+    )
 
 
-def _cypher_text(body: str) -> str:
+def _cypher_text(literal: str) -> str:
     return _CYPHER_ESCAPE.sub(
-        lambda m: chr(int(m[1], 16)) if m[1] else _CYPHER_ESCAPES.get(m[2], m[2]), body
+        lambda m: chr(int(m[1], 16)) if m[1] else _CYPHER_ESCAPES.get(m[2], m[2]), literal[1:-1]
     )
 
 
@@ -317,7 +320,7 @@ class _Script:
         If a number or truth value is in quotes, report this.
         """
         stored, is_quoted = column.stored, text[0] in "'\""
-        plain = self._unescape(text[1:-1]) if is_quoted else text
+        plain = self._unescape(text) if is_quoted else text
         if is_quoted and stored == "text":
             return plain
         try:

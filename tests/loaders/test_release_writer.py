@@ -33,6 +33,7 @@ TEXTS = st.text(max_size=12) | st.sampled_from(
         "\r\n",
         "\0\x1a",
         "''",
+        '""',
         "});",
         "--",
         "\u2028",

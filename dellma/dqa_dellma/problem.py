@@ -36,7 +36,8 @@ class Problem:
     noun
         The word for an action, such as "trade node".
     states_form
-        Whether the goal retains the question's instruction on how to answer.
+        Whether `goal` is the exact text of the question. This text may prescribe the form of the
+        answer.
     """
 
     read: ContextRead

@@ -93,13 +93,12 @@ def problem_of_field(
     """Describe the problem of one field, which the message calls `name`."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
-        fields = _fields_in(record)
-        near = get_close_matches(str(found["loc"][-1]), fields, n=1)
+        owners, own = _fields_in(record), str(found["loc"][-1])
+        near = get_close_matches(own, owners, n=1)
         if not near:
             return f"there is no field '{name}'"
-        if near[0] == name:
-            return f"the field '{name}' belongs to {fields[name]}, not here"
-        return f"there is no field '{name}' (did you mean {near[0]!r}?)"
+        hint = f"it is a field of {owners[own]}" if near[0] == own else f"did you mean {near[0]!r}?"
+        return f"there is no field '{name}' ({hint})"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))
     else:

@@ -237,14 +237,13 @@ def _grounds(agreeing: Sequence[str], others: Sequence[str], counting: CountingR
 
 
 def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
+    under = f"Under {name}, " if name else "By the recorded outcomes, "
     if official == outcomes.answer:
-        return f"Under {name}, the label is best."
+        return f"{under}the label is best."
     if official in outcomes.ties:
         count = len(outcomes.ties)
-        return (
-            f"Under {name}, {count} candidates are best, such as the label and {outcomes.answer}."
-        )
-    best = f"Under {name}, {outcomes.answer} is best; the label has rank {outcomes.rank(official)}"
+        return f"{under}{count} candidates are best, such as the label and {outcomes.answer}."
+    best = f"{under}{outcomes.answer} is best; the label has rank {outcomes.rank(official)}"
     share = outcomes.relative_regret(official)
     if share is None or not isfinite(share):
         return f"{best}."
@@ -277,7 +276,7 @@ class Annotation(Record):
     scenario, question
         The question's scenario and id. The id is an int if the release stores it as a number.
     rule_set
-        The name of the rule set; empty if the outcomes are recorded.
+        The name of the rule set; empty if the scenario has no simulator.
     answer
         The best candidate without rounding. If several candidates are equal, it is the first of
         them in table order.

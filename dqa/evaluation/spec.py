@@ -260,7 +260,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         model, names = values.get("model"), [_label_of(one) for one in models]
         if model is not None and None not in names and _label_of(model) not in names:
             raise UsageError(
-                f"RunSpec: model is {_label_of(model)}, which the list models does not contain. "
+                f"RunSpec: model is {_label_of(model)}, which is not in the list 'models'. "
                 "Give model (--model) or models (--models), not both."
             )
         return {**values, "model": models[0], "models": tuple(models) if len(models) > 1 else ()}

@@ -156,7 +156,7 @@ def call_of(
 
 
 def range_of(keys: Sequence[str], texts: Sequence[str], largest: float) -> Size:
-    """Return the size of a range; the maximum size if a bound of the range is not a number.
+    """Return the size of a range: exact if its bounds are numbers, otherwise an upper bound.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ def called(node: object) -> str:
 
 
 def _is_part(table: exp.Table, dialect: str) -> bool:
-    """Return whether the name of `table` refers to a part of WITH that is in scope.
+    """Return whether the name of `table` refers to a common table expression in scope.
 
     Return False if the database could resolve the name to a table.
     """

@@ -1,4 +1,4 @@
-"""Named sets: questions of a package that dqa generates again, identical byte for byte.
+"""Named sets of questions, which dqa can generate again, identical byte for byte.
 
 A package registers a folder in the group of entry points ``dqa.sets``. The folder contains
 

@@ -184,9 +184,10 @@ def _tokens(usage: Usage) -> int:
 class Retry:
     """Determines when a failed request is repeated.
 
-    Pauses double from `first` to `longest`. Each pause is multiplied by a random share from 0.5 to
-    1. So threads that fail at the same time do not retry at the same time. The seed, the request
-    and the attempt determine the share. A provider's ``Retry-After`` has priority.
+    The first pause takes `first` seconds. Each further pause is twice as long, up to `longest`.
+    Each pause is multiplied by a random share from 0.5 to 1. So threads that fail at the same time
+    do not retry at the same time. The seed, the request and the attempt determine the share. A
+    provider's ``Retry-After`` has priority.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ def notes(comparison: Comparison) -> list[str]:
         )
     lines += [
         f"Left out of {pair.first} - {pair.second}: {counted(pair.left_out, _PAIR, _PAIRS)} "
-        "for which one of the two has no judged decision."
+        "for which one or both have no judged decision."
         for pair in comparison.pairs
         if pair.left_out
     ]

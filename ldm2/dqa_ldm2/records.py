@@ -80,7 +80,7 @@ class MemoryType:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of an addition: formation or refinement, the tuples' source, and the model."""
+    """The origin of an addition: its kind, the source of its tuples, and the model."""
 
     making: Making
     source: str

@@ -341,7 +341,7 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
-    """Shorten early observations so that all observations have about `most` characters in total."""
+    """Return all steps, with early observations shortened to about `most` characters in total."""
     shown: list[Step] = []
     for step in reversed(steps):
         seen = cut(step.observation, max(most, _OLD))

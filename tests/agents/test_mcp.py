@@ -46,7 +46,7 @@ WRONG: list[tuple[str, dict[str, object], str]] = [
     ("check", {"statement": "SELECT 1", "statment": "SELECT 1"}, '"statment"'),
     ("sample", {"table": "supplier", "rows": 10**9}, '"rows"'),
     ("sample", {"table": "supplier", "rows": "many"}, "a valid integer"),
-    ("ask", {}, "question to decide"),
+    ("ask", {}, "No question is given"),
     ("ask", {"scenario": "/etc"}, "There is no scenario '/etc'"),
     ("ask", {"question": "?", "candidates": "DROP x"}, "only a query may run"),
 ]

@@ -234,7 +234,7 @@ def count_games(
 def _differences(
     played: Mapping[str, Sequence[_Played]], against: str | None, contestants: Mapping[str, str]
 ) -> tuple[PlayerDifference, ...]:
-    """Compare all pairs of players. With `against`, compare every other player with this player."""
+    """Compare all pairs of players. If `against` names one, compare each other player with it."""
     payoffs = {player: _by_deal(games) for player, games in played.items()}
     least, most = _limits(chain(*played.values()))
     bounds = None if least == -inf or most == inf else (least - most, most - least)

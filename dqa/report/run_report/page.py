@@ -64,7 +64,7 @@ def question_details(
 
 
 def _shortened(passage: Passage) -> dict[str, Any]:
-    """Return a shortened passage for the page. A note of the passage says how much is left out."""
+    """Return a shortened passage for the page. Its note says how much is left out."""
     shown = passage.to_json()
     for name in ("statement", "translated", "text"):
         text = shown.get(name, "")

@@ -95,7 +95,7 @@ class Books:
             self.refresh(state)
 
     def refresh(self, state: State) -> None:
-        """Write the tables that answers to proposals can change: offers, sites and promotions."""
+        """Write the tables that an answered proposal can change: offers, sites and promotions."""
         company, now = self.company, state.period
         offers: list[Row] = []
         for item, supplier in np.argwhere(~np.isnan(company.cost)).tolist():

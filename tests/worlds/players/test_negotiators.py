@@ -26,7 +26,7 @@ def test_negotiators_are_legal_and_repeat_themselves() -> None:
 
 def test_the_informed_one_is_named_so_and_refuses_to_guess() -> None:
     """Without the true state it says where it can play."""
-    assert "it sees" in POLICIES["mcts-informed"].description
+    assert "values of both players" in POLICIES["mcts-informed"].description
     with pytest.raises(UsageError, match="dqa games play"):
         InformedSearch().choose(OPEN, np.random.default_rng(0))
 

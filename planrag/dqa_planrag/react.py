@@ -14,8 +14,8 @@ Rules for reading a reply:
 - The thoughts of a reasoning model before its reply (``<think>``) are ignored.
 - A reply is cut before an ``Observation:`` that the model invents.
 - An action such as "Self thinking" is a thought, because it does not name a tool.
-- A verdict on the plan is either a word such as ``keep``, or a letter ``Y`` or ``N`` before the line
-  ``Plan:``.
+- A verdict on the plan is either a word such as ``keep``, or a letter ``Y`` or ``N`` before the
+  line ``Plan:``.
 - Inside a statement, only ``Observation`` and ``Final Answer`` are labels, because other labels may
   be names of columns or keys. A semicolon or an empty line ends the statement.
 """

@@ -93,7 +93,7 @@ def problem_of_field(
     """Describe the problem of one field, which the message calls `name`."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
-        owners, own = _fields_in(record), str(found["loc"][-1])
+        owners, own = _owners_in(record, "the top level"), str(found["loc"][-1])
         near = get_close_matches(own, owners, n=1)
         if not near:
             return f"there is no field '{name}'"
@@ -109,16 +109,16 @@ def problem_of_field(
     return message
 
 
-def _fields_in(annotation: object) -> dict[str, str]:
-    """Map the name of each field, also of nested records, to the name of its record."""
+def _owners_in(annotation: object, owner: str) -> dict[str, str]:
+    """Map the name of each field, also of nested records, to the field that contains it."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-        nested, own = get_args(annotation), {}
+        nested, own = [(part, owner) for part in get_args(annotation)], {}
     else:
         fields = annotation.model_fields
-        nested = tuple(field.annotation for field in fields.values())
-        own = dict.fromkeys(fields, annotation.__name__)
-    for part in nested:
-        own = _fields_in(part) | own
+        nested = [(field.annotation, f"'{name}'") for name, field in fields.items()]
+        own = dict.fromkeys(fields, owner)
+    for part, place in nested:
+        own = _owners_in(part, place) | own
     return own
 
 

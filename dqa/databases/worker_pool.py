@@ -41,7 +41,7 @@ More workers would delay each other.
 _FREE = 0.3
 """A longer wait for a worker shortens the time that remains for the statement."""
 _REOPENING = 0.6
-"""The minimum number of seconds for opening an embedded database again."""
+"""The minimum number of seconds for starting a worker that opens the database again."""
 _BUSY = "Use fewer threads, or give statements more seconds."
 _NO_WORKER = f"is busy or does not answer: no worker process was free in time. {_BUSY}"
 _DESCRIBING = 600.0
@@ -220,8 +220,8 @@ class IsolatedSession(Session):
         try:
             if worker := Worker.take(self._idle):
                 return worker, until
-            if not self._opening.is_server:  # opening may take longer than a statement
-                until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
+            opening = 0.0 if self._opening.is_server else 3 * self._seconds
+            until = max(until, monotonic() + max(_REOPENING, opening))  # longer than a short limit
             return Worker(self._opening, until), until
         finally:
             self._starts.release()

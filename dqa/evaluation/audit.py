@@ -21,7 +21,7 @@ from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import Record
 from dqa.core.simulator import CountingRules, Outcomes, counting_of
 from dqa.core.truth import LabelledQuestion
-from dqa.evaluation.score import Judge, has_record, rules_of, usual_rules
+from dqa.evaluation.score import Judge, has_record, simulated_rules
 from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
@@ -123,8 +123,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         A situation is not valid for its scenario.
     """
     outcomes = _outcomes(question_set)
-    scenarios = {question.scenario for question in question_set.questions}
-    simulated = scenarios.intersection(plugins.names("simulator"))
+    simulated = simulated_rules(question_set)
     counting = {name: counting_of(plugins.simulator(name)) for name in simulated}
     labels = tuple(
         _label(
@@ -152,7 +151,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
 def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
     """Return the outcomes of every question by rule set, in the simulator's order of rule sets."""
     found: dict[str, dict[str, Outcomes]] = {q.key: {} for q in question_set.questions}
-    simulated = plugins.names("simulator")
+    simulated = simulated_rules(question_set)
     for scenario in dict.fromkeys(q.scenario for q in question_set.questions):
         questions = question_set.select((scenario,))
         rule_sets = plugins.simulator(scenario).rule_sets if scenario in simulated else ("",)
@@ -327,7 +326,11 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     SituationError
         A situation is not valid for its scenario.
     """
-    judge, simulated, found = Judge(question_set, rule_set), plugins.names("simulator"), []
+    judge, simulated, found = (
+        Judge(question_set, rule_set),
+        simulated_rules(question_set, rule_set),
+        [],
+    )
     for question in question_set.questions:
         outcomes = judge.outcomes_of(question)
         has_source = question.scenario in simulated or has_record(question_set, question)
@@ -346,18 +349,15 @@ def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Ann
 
     See `simulate_all` for the parameters and errors.
     """
-    rule_set = rule_set or usual_rules(question_set)
-    simulated, simulators = simulate_all(question_set, rule_set), plugins.names("simulator")
-    annotations = []
+    rules, annotations = simulated_rules(question_set, rule_set), []
+    simulated = simulate_all(question_set, rule_set)
     for (question, truth), outcomes in zip(question_set.labelled, simulated, strict=True):
         official = truth.official
         annotations.append(
             Annotation(
                 scenario=question.scenario,
                 question=int(question.id) if question.id.isdecimal() else question.id,
-                rule_set=rules_of(question.scenario, rule_set)
-                if question.scenario in simulators
-                else "",
+                rule_set=rules.get(question.scenario, ""),
                 answer=outcomes.answer,
                 ties=outcomes.ties,
                 value=outcomes.best,

@@ -72,6 +72,20 @@ class SimulationGroup(NamedTuple):
         return {q.key: outcomes for q, outcomes in zip(self.questions, found, strict=True)}
 
 
+def simulated_rules(questions: QuestionSet, rule_set: str | None = None) -> dict[str, str]:
+    """Return the name of the rule set for each scenario that has a simulator.
+
+    Raises
+    ------
+    UnknownNameError
+        A scenario's simulator has no such rule set.
+    """
+    rule_set = rule_set or usual_rules(questions)
+    scenarios = {question.scenario for question in questions.questions}
+    simulated = scenarios.intersection(plugins.names("simulator"))
+    return {name: rules_of(name, rule_set) for name in sorted(simulated)}
+
+
 def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[SimulationGroup]:
     """Return the questions that need a simulation, in groups that are simulated together.
 
@@ -82,12 +96,7 @@ def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[Sim
     UnknownNameError
         A scenario's simulator has no such rule set.
     """
-    rule_set = rule_set or usual_rules(questions)
-    simulated = plugins.names("simulator")
-    rules = {
-        name: rules_of(name, rule_set)
-        for name in sorted({q.scenario for q in questions.questions}.intersection(simulated))
-    }
+    rules = simulated_rules(questions, rule_set)
     groups: dict[tuple[str, str], list[Question]] = {}
     for question in questions.questions:
         is_known = question.answer_form == "statement" or has_record(questions, question)

@@ -13,11 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
 
 from dqa import plugins
 from dqa.databases.base import Backend
+from dqa.databases.servers import DRIVERS
 from dqa.testing.containers import run_container, why_no_container
 from tests.databases.engines import Target
 from tests.programs import run_python
@@ -102,6 +105,21 @@ def scratch(backend: str, url: str, script: str) -> Iterator[str]:
     namespaces = plugins.backend(backend).start()
     with namespaces.connect(url) as connected, connected.scratch(script) as place:
         yield place
+
+
+@pytest.fixture(params=["mysql", "postgres"])
+def own_database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Return the URL of an empty database of each relational server, for one test."""
+    url = sa.make_url(request.getfixturevalue(f"{request.param}_url"))
+    name = f"own_{uuid4().hex[:12]}"
+    driver = DRIVERS.get(url.drivername, url.drivername)
+    force = "WITH (FORCE)" if request.param == "postgres" else ""  # killed clients stay connected
+    engine = sa.create_engine(url.set(drivername=driver), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        yield url.set(database=name).render_as_string(hide_password=False)
+        connection.exec_driver_sql(f"DROP DATABASE {name} {force}")
+    engine.dispose()
 
 
 @dataclass

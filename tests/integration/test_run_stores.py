@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,15 +17,10 @@ from tests.evaluation import killing
 from tests.evaluation.test_kills import assert_whole, kill
 
 
-@pytest.fixture(params=["mysql", "postgres"])
-def store(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Return the URL of a store, whose tables are dropped at the end."""
-    url: str = request.getfixturevalue(f"{request.param}_url")
-    yield url
-    engine = open_store(locate_run(url), writing=True)
-    with write(engine) as connection:
-        METADATA.drop_all(connection)
-    engine.dispose()
+@pytest.fixture
+def store(own_database: str) -> str:
+    """Return the URL of a store without tables."""
+    return own_database
 
 
 @pytest.fixture(scope="module")

@@ -87,6 +87,8 @@ def test_recorded_outcomes_need_no_simulator() -> None:
     (found,) = annotate(own)
     assert (found.answer, found.value, found.margin, found.rule_set) == ("b", 2.0, 1.0, "")
     assert found.agrees
+    (label,) = audit(own).labels
+    assert (label.verdict, label.best) == (EVERY, {"": "b"})
 
 
 @pytest.fixture(scope="module")

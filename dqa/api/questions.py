@@ -20,7 +20,7 @@ from dqa.core.schema import describe
 from dqa.guard import Audit, Policy
 from dqa.loaders.custom_question import OwnQuestion
 from dqa.loaders.locations import located, whole_url
-from dqa.loaders.sources import FormName, GeneratedFolder, NamedSet, OwnQuestions, release_in
+from dqa.loaders.sources import FormName, GeneratedFolder, NamedSet, OwnQuestions, source_of
 
 _SHOWN = 1_000
 """The maximum number of outcomes in a text."""
@@ -55,7 +55,9 @@ def read_release(
     UsageError
         No question is selected.
     """
-    source = release_in(Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict)
+    source = source_of(Path(folder))(
+        folder=Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict
+    )
     return source.read()
 
 

@@ -67,7 +67,8 @@ class QuestionOptions:
 
         found: list[QuestionSource] = []
         if self.release is not None:
-            found.append(sources.release_in(self.release, form=form, strict=strict))
+            kind = sources.source_of(self.release)
+            found.append(kind(folder=self.release, form=form, strict=strict))
         if self.generated is not None:
             found.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:

@@ -44,7 +44,7 @@ class Source(Record):
     limit: Annotated[int, Field(ge=1)] | None = None
 
     @abstractmethod
-    def _read(self) -> QuestionSet: ...
+    def _read(self, policy: Policy | None, audit: Audit | None) -> QuestionSet: ...
 
     @property
     def description(self) -> str:
@@ -78,11 +78,7 @@ class Source(Record):
         DataError
             The data cannot be read.
         """
-        del policy, audit  # only OwnQuestions query a database
-        return self._selected(self._read())
-
-    def _selected(self, read: QuestionSet) -> QuestionSet:
-        found = read.select(self.names, self.limit)
+        found = self._read(policy, audit).select(self.names, self.limit)
         if not found.questions:
             wanted = " or ".join(self.names or ("any",))
             raise UsageError(f"{found.name} has no question of scenario {wanted}.")
@@ -117,7 +113,7 @@ class _PublishedFolder(Source):
     form: FormName = "relational"
     strict: bool = False
 
-    def _read(self) -> QuestionSet:
+    def _read(self, *_: object) -> QuestionSet:
         from dqa.loaders.reading import read_questions
 
         return read_questions(
@@ -145,17 +141,8 @@ class InPlaceFolder(_PublishedFolder):
         return scenario  # in these folders, each database is a scenario
 
 
-def release_in(
-    folder: Path,
-    *,
-    scenarios: tuple[str, ...] | None = None,
-    limit: int | None = None,
-    form: FormName = "relational",
-    strict: bool = False,
-) -> ReleaseFolder | InPlaceFolder:
-    """Return the source for a published folder. The kind of source depends on the files.
-
-    The parameters are the fields of a `ReleaseFolder`.
+def source_of(folder: Path) -> type[ReleaseFolder | InPlaceFolder]:
+    """Return the class of the source for a published folder. It depends on the files.
 
     Raises
     ------
@@ -164,8 +151,7 @@ def release_in(
     """
     from dqa.loaders.reading import reader_of
 
-    kind = InPlaceFolder if reader_of(folder).in_place else ReleaseFolder
-    return kind(folder=folder, scenarios=scenarios, limit=limit, form=form, strict=strict)
+    return InPlaceFolder if reader_of(folder).in_place else ReleaseFolder
 
 
 class GeneratedFolder(Source):
@@ -175,7 +161,7 @@ class GeneratedFolder(Source):
     source: Literal["generated"] = "generated"
     folder: _Folder
 
-    def _read(self) -> QuestionSet:
+    def _read(self, *_: object) -> QuestionSet:
         from dqa.loaders.generator.manifest import read_generated
 
         return read_generated(self.folder, scenarios=self.names)
@@ -220,7 +206,7 @@ class GeneratedQuestions(Source):
             return None
         return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
 
-    def _read(self) -> QuestionSet:
+    def _read(self, *_: object) -> QuestionSet:
         from dqa.loaders.generator.generate import generate
 
         return generate(
@@ -246,7 +232,7 @@ class NamedSet(Source):
     source: Literal["set"] = "set"
     name: str
 
-    def _read(self) -> QuestionSet:
+    def _read(self, *_: object) -> QuestionSet:
         from dqa.loaders.sets import read_set
 
         return read_set(self.name, scenarios=self.names, limit=self.limit)
@@ -306,11 +292,10 @@ class OwnQuestions(Source):
         # The scenario of lines without a scenario has the name of the file.
         return scenario if scenario == name_of(str(self.file)) else super()._name(scenario)
 
-    def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
-        """Return the questions; see `Source.read`."""
+    def _read(self, policy: Policy | None, audit: Audit | None) -> QuestionSet:
         from dqa.loaders.custom import read_custom
 
-        found = read_custom(
+        return read_custom(
             self.file,
             self.databases,
             scenario=self.scenario,
@@ -319,10 +304,6 @@ class OwnQuestions(Source):
             policy=policy,
             audit=audit,
         )
-        return self._selected(found)
-
-    def _read(self) -> QuestionSet:
-        return self.read()
 
 
 class PassedQuestions(Source):
@@ -351,7 +332,7 @@ class PassedQuestions(Source):
         """The value of `in_place`."""
         return self.in_place
 
-    def _read(self) -> QuestionSet:
+    def _read(self, *_: object) -> QuestionSet:
         raise UsageError(
             f"The questions '{self.name}' were passed in Python and cannot be reloaded; pass "
             "them again."

@@ -12,12 +12,12 @@ from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator.generate import generate
 from dqa.loaders.generator.manifest import (
     GENERATOR_VERSION,
-    MANIFEST,
     read_generated,
     read_manifest,
     write_generated,
 )
 from dqa.loaders.reading import read_questions
+from dqa.loaders.release import MANIFEST
 from dqa.scenarios.generation import Difficulty
 from dqa_simulators.locating.generator import LocatingSize
 

@@ -22,16 +22,6 @@ from dqa.loaders.release import MANIFEST, read_release
 from dqa.loaders.release_layout import Form
 from dqa.loaders.release_writer import write_release
 
-__all__ = [
-    "GENERATOR_VERSION",
-    "MANIFEST",
-    "READER",
-    "Manifest",
-    "read_generated",
-    "read_manifest",
-    "write_generated",
-]
-
 GENERATOR_VERSION = 2
 """The version of the generator. A new version generates other questions from the same seed."""
 

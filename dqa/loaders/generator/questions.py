@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +47,6 @@ class Asking:
     resistance
         Selects the questions that all deciders of a group answer wrongly; None selects all
         questions.
-    at_once
-        Maximum number of questions that are simulated together. By default, it is chosen
-        automatically.
     """
 
     rules: tuple[str, ...]
@@ -57,16 +54,14 @@ class Asking:
     steps: Steps
     first: int = 1
     resistance: Resistance | None = None
-    at_once: int | None = None
 
-    def about(self, situation: Situation) -> Self:
-        """Return the requirements for a situation, which depend on the situation's size.
 
-        For a large world, only the first rule set is used, because a simulation takes seconds.
-        """
-        if situation.row_count > _LARGE:
-            return replace(self, rules=self.rules[:1], at_once=1)
-        return self
+def rules_for(situation: Situation, rules: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the rule sets under which answers about a world are checked.
+
+    For a large world, it is only the first rule set, because a simulation takes seconds.
+    """
+    return rules[:1] if situation.row_count > _LARGE else rules
 
 
 class _Fit(NamedTuple):
@@ -98,7 +93,6 @@ def ask(
         At most `wanted` questions without ids, in the order of `targets`. With `Difficulty.mix`,
         questions with near answers and questions with far answers are each in this order.
     """
-    asking = asking.about(situation)
     mix, first = asking.difficulty.mix, asking.first
     # With a mix, the number of a question determines whether its answer must be far.
     kinds = [None if mix is None else mix.is_far(n) for n in range(first, first + wanted)]
@@ -109,7 +103,7 @@ def ask(
 
     rest = iter(targets)
     while missing := wanted - sum(map(len, found.values())):
-        size = asking.at_once or min(_BATCH, 2 * missing + 4)
+        size = 1 if situation.row_count > _LARGE else min(_BATCH, 2 * missing + 4)
         batch = [scenario.question(situation, "", target) for target in islice(rest, size)]
         if not batch:
             break
@@ -125,7 +119,7 @@ def ask(
 def _sure(situation: Situation, questions: list[Question], asking: Asking) -> list[_Fit]:
     """Return the questions with one reliable answer that meet every bound, and their answers."""
     simulator = plugins.simulator(questions[0].scenario)
-    first, *others = asking.rules
+    first, *others = rules_for(situation, asking.rules)
     sure: list[_Fit] = []
     outcomes = simulator.outcomes(situation, questions, first)
     for question, outcome in zip(questions, outcomes, strict=True):

@@ -18,7 +18,7 @@ from dqa.core.question import Question
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.generator.names import stems
-from dqa.loaders.generator.questions import Asking, ask
+from dqa.loaders.generator.questions import Asking, ask, rules_for
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Draw, Drawn, Request, Size
 
@@ -101,7 +101,7 @@ class SimulatedGenerator:
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return the rule sets under which the answers about a world are right."""
-        return Asking(self.rules, Difficulty(), self.steps).about(situation).rules
+        return rules_for(situation, self.rules)
 
 
 class _Series:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,6 +21,7 @@ from dqa.core.records import problem_of
 from dqa.core.situation import Schema, Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
+from dqa.loaders.release_scripts import Parsed
 
 MANIFEST = "manifest.json"
 """The file that lists the files of a generated folder."""
@@ -118,17 +119,12 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
     return chosen
 
 
-class _Parsed(NamedTuple):
-    """A situation of a release, its defects, and the files that contain it."""
-
-    situation: Situation
-    defects: tuple[Defect, ...]
-    files: set[Path]
-
-
 @dataclass
 class _Reading:
-    """Reads the scenarios one after the other. Equal databases are read only once."""
+    """Reads the scenarios one after the other. Equal databases are read only once.
+
+    `contents` has, for each content of a database file, what it contains and the files with it.
+    """
 
     folder: Path
     form: Form
@@ -136,7 +132,7 @@ class _Reading:
     labelled: list[LabelledQuestion] = field(default_factory=list)
     situations: dict[str, Situation] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
-    contents: dict[tuple[str, bytes], _Parsed] = field(default_factory=dict)
+    contents: dict[tuple[str, bytes], tuple[Parsed, set[Path]]] = field(default_factory=dict)
     equal: dict[Situation, Situation] = field(default_factory=dict)
 
     def read(self, layout: ScenarioLayout) -> None:
@@ -171,9 +167,8 @@ class _Reading:
 
     def finish(self) -> QuestionSet:
         """Return all questions. Raise `DataError` if there are none."""
-        for parsed in self.contents.values():
-            more = len(parsed.files) - 1
-            self.defects += [replace(defect, more=more) for defect in parsed.defects]
+        for parsed, files in self.contents.values():
+            self.defects += [replace(defect, more=len(files) - 1) for defect in parsed.defects]
         if not self.labelled:
             first = f" The first problem: {self.defects[0]}." if self.defects else ""
             raise DataError(f"{self.folder}: no question of this release can be read.{first}")
@@ -235,9 +230,10 @@ class _Reading:
             situation, defects = FORMS[self.form].parse(text, schema, file)
             # Situations are compared, because two files may spell equal rows differently.
             situation = self.equal.setdefault(situation, situation)
-            self.contents[key] = _Parsed(situation, defects, set())
-        self.contents[key].files.add(file)
-        return self.contents[key].situation
+            self.contents[key] = Parsed(situation, defects), set()
+        parsed, files = self.contents[key]
+        files.add(file)
+        return parsed.situation
 
 
 def _problem(layout: ScenarioLayout, position: int, entry: object) -> str:

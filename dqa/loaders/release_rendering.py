@@ -71,10 +71,8 @@ def _type(table: Table, column: Column) -> str:
 def _sql_name(name: str) -> str:
     from sqlglot.dialects.mysql import MySQL
 
-    plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
-    if plain and name.lower() not in MySQL.Generator.RESERVED_KEYWORDS:
-        return name
-    return quoted(name, "`")
+    is_reserved = name.lower() in MySQL.Generator.RESERVED_KEYWORDS
+    return quoted(name, "`") if is_reserved else _name(name)
 
 
 def _sql_literal(value: Cell, column: Column) -> str:
@@ -105,17 +103,17 @@ def render_cypher(situation: Situation) -> str:
     schema = situation.schema
     parts = []
     for node in schema.nodes:
-        label = _cypher_name(node.label)
+        label = _name(node.label)
         maps = _maps(situation, node.table, node.properties)
         parts += [f"CREATE (:{label} {properties});" for properties in maps]
     for edge in schema.edges:
         ends = []
         for variable, (label, column) in (("a", edge.source), ("b", edge.target)):
             key = ((schema.node(label).key, column),)
-            head = f"({variable}:{_cypher_name(label)} "
+            head = f"({variable}:{_name(label)} "
             ends.append([f"{head}{keys})" for keys in _maps(situation, edge.table, key)])
         maps = _maps(situation, edge.table, edge.properties)
-        kind = _cypher_name(edge.label)
+        kind = _name(edge.label)
         parts += [
             f"MATCH {source}, {target} CREATE (a)-[:{kind} {properties}]->(b);"
             for source, target, properties in zip(*ends, maps, strict=True)
@@ -126,7 +124,7 @@ def render_cypher(situation: Situation) -> str:
 def _maps(situation: Situation, table: str, properties: tuple[tuple[str, str], ...]) -> list[str]:
     """Return the property map of every row of a table."""
     columns: Mapping[str, list[Cell]] = {
-        _cypher_name(name): situation[table][column].tolist() for name, column in properties
+        _name(name): situation[table][column].tolist() for name, column in properties
     }
     if not columns:
         return ["{}"] * len(situation[table])
@@ -136,7 +134,7 @@ def _maps(situation: Situation, table: str, properties: tuple[tuple[str, str], .
     return [f"{{{', '.join(row)}}}" for row in zip(*texts, strict=True)]
 
 
-def _cypher_name(name: str) -> str:
+def _name(name: str) -> str:
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         return name
     return quoted(name, "`")

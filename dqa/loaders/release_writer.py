@@ -112,7 +112,9 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
                 f"Question {question.key} is about '{question.situation}', but the "
                 f"database in its target is '{target[layout.database_key]}'."
             )
-        _refuse_bad_name(question.situation)
+        name = question.situation
+        if name in {"", ".", ".."} or any(sign in name for sign in '/\\:*?"<>|\0'):
+            raise DataError(f"The situation's name {name!r} cannot be the name of a file.")
     parameters = layout.scenario.parameters
     if not {*layout.required} <= {*target} <= {*parameters}:
         raise DataError(
@@ -140,8 +142,3 @@ def _outcomes(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[
         return {}
     named = zip(question.candidates or (), truth.outcomes, strict=True)
     return {"outcomes": {str(candidate): value for candidate, value in named}}
-
-
-def _refuse_bad_name(name: str) -> None:
-    if not name or name in {".", ".."} or any(sign in name for sign in '/\\:*?"<>|\0'):
-        raise DataError(f"The situation's name {name!r} cannot be the name of a file.")

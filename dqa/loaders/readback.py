@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
 from dqa.core.database import Database, Limits
@@ -14,7 +14,6 @@ from dqa.guard import GuardedDatabase
 from dqa.scenarios.tables import LiveTable, order_of, table_in
 
 _Rows: TypeAlias = Sequence[tuple[Value, ...]]
-_Key: TypeAlias = Callable[[tuple[Value, ...]], list[tuple[bool, float, str]]]
 
 _ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0, cell=10**12)
 
@@ -71,7 +70,11 @@ def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
     if rows is None:
         rows = _engine_order(database, statement, live)
     if rows is None:
-        rows = sorted(_all_rows(database, statement), key=_by_key(columns, table))
+        keys = [columns.index(name) for name in table.key if name in columns]
+        rows = sorted(
+            _all_rows(database, statement),
+            key=lambda row: [order_of(cell_of(row[key])) for key in keys],
+        )
     return _table(table, columns, rows)
 
 
@@ -102,11 +105,6 @@ def _engine_order(database: Database, statement: str, live: LiveTable) -> _Rows 
 
 def _all_rows(database: Database, statement: str) -> _Rows:
     return database.query(statement, _ALL).rows
-
-
-def _by_key(columns: Sequence[str], table: TableSchema) -> _Key:
-    positions = [columns.index(name) for name in table.key if name in columns]
-    return lambda row: [order_of(cell_of(row[position])) for position in positions]
 
 
 def _table(table: TableSchema, columns: Sequence[str], rows: _Rows) -> Table:

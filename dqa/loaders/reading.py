@@ -27,22 +27,13 @@ class QuestionReader(Protocol):
         The name of the layout, which messages show.
     in_place
         Whether the questions use existing databases, so that nothing is loaded.
+    rule_set
+        The rule set under which answers are right. None if question sets have their own rule sets.
     """
 
     name: str
-
-    @property
-    def in_place(self) -> bool:
-        """Whether the databases exist already and are not loaded."""
-        ...
-
-    @property
-    def rule_set(self) -> str | None:
-        """The rule set under which answers are right.
-
-        None if question sets have their own rule sets.
-        """
-        ...
+    in_place: bool
+    rule_set: str | None
 
     def recognises(self, folder: Path) -> bool:
         """Return whether the file names in a folder show that it has this layout."""

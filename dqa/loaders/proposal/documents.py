@@ -48,12 +48,8 @@ def render_scenario(survey: Survey, choice: Choice, name: str, question: str) ->
         "left_out": survey.left_out[:_LEFT_OUT],
         **_statement_values(choice, survey),
     }
-    names = {text: text for text in _TEXTS}
-    names |= {f"{stem}{suffix}": f"{stem}{suffix}" for stem in _STATEMENTS}
-    return {
-        file: _environment().get_template(f"{template}.j2").render(values)
-        for file, template in names.items()
-    }
+    files = [*_TEXTS, *(f"{stem}{suffix}" for stem in _STATEMENTS)]
+    return {file: _environment().get_template(f"{file}.j2").render(values) for file in files}
 
 
 def _statement_values(choice: Choice, survey: Survey) -> Mapping[str, Any]:

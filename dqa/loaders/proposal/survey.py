@@ -14,7 +14,6 @@ from dqa.core.fitting import rank_parts, words_in
 from dqa.core.schema import (
     DatabaseSchema,
     EdgeInfo,
-    Field,
     NodeInfo,
     Part,
     TableInfo,
@@ -265,7 +264,8 @@ class Survey:
 
     def count(self, name: str) -> int | None:
         """Return the number of rows or nodes; None if counting takes too long."""
-        return self._number(self.select(SurveyedTable(name, ()), ["COUNT(*)"]))
+        rows = self.ask(self.select(SurveyedTable(name, ()), ["COUNT(*)"]))
+        return None if rows is None else int(str(rows.rows[0][0]))
 
     def distinct(self, name: str, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
         """Return, for each column, the number of values and the number of distinct values.
@@ -289,10 +289,6 @@ class Survey:
             value = f"CAST({value} AS DOUBLE)"  # LadybugDB cannot add decimals
         return f"SUM({value})"
 
-    def _number(self, statement: str) -> int | None:
-        rows = self.ask(statement)
-        return None if rows is None else int(str(rows.rows[0][0]))
-
     def ask(self, statement: str) -> Rows | None:
         """Run a statement. Return None if it takes too long, or the policy refuses it."""
         limits = Limits(rows=_LOOKED_AT, seconds=_SECONDS, cell=_LONGEST)
@@ -300,11 +296,6 @@ class Survey:
             return self.database.query(statement, limits)
         except QueryError:
             return None
-
-
-def _column(field: Field) -> SurveyedColumn:
-    kind = column_type(field.type)
-    return SurveyedColumn(field.name, field.type, kind or "text", field.comment)
 
 
 def _with_samples(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
@@ -321,7 +312,11 @@ def _with_samples(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedCo
 
 
 def _plain_columns(info: Part) -> tuple[SurveyedColumn, ...]:
-    return tuple(_column(field) for field in info.fields if _is_plain(field.name))
+    return tuple(
+        SurveyedColumn(field.name, field.type, column_type(field.type) or "text", field.comment)
+        for field in info.fields
+        if _is_plain(field.name)
+    )
 
 
 def _is_plain(name: str) -> bool:

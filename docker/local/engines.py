@@ -51,9 +51,7 @@ class Site:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """Run a command in the home folder as the servers' account (see `machine.run`)."""
-        run(
-            command, what=what, folder=self.home, text=text, environment=environment, as_server=True
-        )
+        run(command, what=what, home=self.home, text=text, environment=environment)
 
 
 class Engine:

@@ -95,10 +95,9 @@ def run(  # noqa: PLR0913 - all but two have defaults
     command: Sequence[str | Path],
     *,
     what: str,
-    folder: Path | None = None,
+    home: Path | None = None,
     text: str = "",
     environment: Mapping[str, str] | None = None,
-    as_server: bool = False,
     timeout: float = 120.0,
 ) -> str:
     """Run a command, and return its output.
@@ -109,14 +108,13 @@ def run(  # noqa: PLR0913 - all but two have defaults
         Program and arguments. They must not contain secrets, because anyone can list processes.
     what
         What the command does, for error messages.
-    folder
-        Working directory; None for the current folder.
+    home
+        Home folder of a server. The command runs in it as the servers' account. None for the
+        current folder and the caller's account.
     text
         Standard input of the command. It may contain secrets.
     environment
         Complete environment of the command; None for the caller's environment.
-    as_server
-        Whether to use the servers' account.
     timeout
         Maximum duration in seconds.
 
@@ -128,7 +126,7 @@ def run(  # noqa: PLR0913 - all but two have defaults
     try:
         done = subprocess.run(  # noqa: S603 - commands of ours, no shell
             command,
-            cwd=folder,
+            cwd=home,
             input=text,
             env=environment,
             stdout=subprocess.PIPE,
@@ -137,7 +135,7 @@ def run(  # noqa: PLR0913 - all but two have defaults
             errors="replace",
             check=False,
             timeout=timeout,
-            **(_as_server() if as_server else {}),
+            **(_as_server() if home else {}),
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise ServerError(f"{what} failed: {error}") from error

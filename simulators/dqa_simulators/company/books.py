@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqa.worlds.world import GameEvent
-from dqa_simulators.company.drawing import NAMES, PAST, SITES, UNLIMITED, Company, Floats, Memo
+from dqa_simulators.company.drawing import NAMES, PAST, SITES, UNLIMITED, Company
 from dqa_simulators.company.engine import Report, State
 
 Cell: TypeAlias = str | int | float | None
@@ -46,6 +46,11 @@ class Books:
         The company. The tables contain only its visible values.
     seed
         The seed of the errors in the data.
+
+    Attributes
+    ----------
+    sold
+        The units sold in the last period, by item and site.
     """
 
     company: Company
@@ -59,7 +64,7 @@ class Books:
         self._doubled = int(self._random.integers(len(self.company.reference)))
         first = int(self._random.integers(30, 60))
         self._double_periods = range(first, first + int(self._random.integers(6, 10)))
-        self._sold = np.zeros(self.company.base.shape)
+        self.sold = np.zeros(self.company.base.shape)
         self._pending: list[tuple[int, int, Row]] = []
         pairs = np.ndindex(self.company.base.shape)
         self._lines = [(item_id(item), SITES[site]) for item, site in pairs]
@@ -67,7 +72,7 @@ class Books:
 
     def record(self, report: Report, state: State) -> None:
         """Write the rows of a finished period. `state` is the state after the period."""
-        period, self._sold = state.period, report.sold
+        period, self.sold = state.period, report.sold
         moved = np.stack([report.opening, report.arrived, report.expired, report.closing], axis=-1)
         counts = moved.astype(int).reshape(-1, 4).tolist()
         self.tables["inventory"] += [
@@ -83,10 +88,11 @@ class Books:
         self.tables["ledger"].append((period, *report.money.values(), profit))
         self._receive_orders(period, state)
 
-    def prepare(self, state: State, memos: Sequence[Memo]) -> None:
+    def prepare(self, state: State) -> None:
         """Write forecasts and new memos before a period, and refresh the offers and sites."""
         company, period = self.company, state.period
-        self.tables["memos"] += [(memo.period + 1, memo.text) for memo in memos]
+        memos = (memo for memo in company.memos if memo.period == period)
+        self.tables["memos"] += [(period + 1, memo.text) for memo in memos]
         for item, mean in enumerate((company.base.sum(1) * company.season[period]).tolist()):
             guess = mean * self._bias[item] * np.exp(0.1 * self._random.standard_normal())
             self.tables["forecasts"].append((period + 1, item_id(item), int(guess + 0.5)))
@@ -117,10 +123,6 @@ class Books:
     def _add_promotions(self, period: int, promoted: NDArray[np.bool_]) -> None:
         rows = [(period, item_id(int(item))) for item in np.flatnonzero(promoted)]
         self.tables["promotions"] += [row for row in rows if row not in self.tables["promotions"]]
-
-    def last_sold(self) -> Floats:
-        """Return the units sold in the last period, by item and site."""
-        return self._sold
 
     def copy(self) -> Books:
         """Return an independent copy."""

@@ -95,10 +95,6 @@ class State:
     committed: float = 0.0
     closing: int = -1
 
-    def copy(self) -> State:
-        """Return a deep copy."""
-        return deepcopy(self)
-
 
 @dataclass(frozen=True)
 class Report:
@@ -319,13 +315,13 @@ def _next_state(  # noqa: PLR0913, PLR0917
 
 
 def settle(company: Company, state: State) -> float:
-    """Return the salvage value of the stock after the end, minus the penalty of the contract."""
+    """Return the profit with the salvage value of the stock, minus the penalty of the contract."""
     units = state.stock.sum(2) + state.coming.sum(2)
     value = float((units * company.salvage[:, None]).sum())
     if state.signed >= 0:
         minimum = next(one.minimum for one in company.proposals if one.kind == "contract")
         value -= company.SHORTFALL * max(0.0, minimum - state.committed)
-    return round(value, 2)
+    return round(state.profit + round(value, 2), 2)
 
 
 def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
@@ -352,8 +348,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
     mean, level = company.base.copy(), np.full(count, NORMAL)
     cover = np.where(company.shelf < UNLIMITED, 3.3, 4.3)[:, None]
     while state.period < PAST:
-        memos = [memo for memo in company.memos if memo.period == state.period]
-        books.prepare(state, memos)
+        books.prepare(state)
         for item in np.flatnonzero(rng.random(count) < 0.08):
             level[item] = int(rng.choice(5, p=[0.15, 0.2, 0.3, 0.2, 0.15]))
         if state.period == PAST - 1:
@@ -372,7 +367,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 
 def play_naive(company: Company, state: State, books: Books) -> float:
     """Return the naive policy's profit, including the final value. This profit has the score 0."""
-    state, sold = state.copy(), books.last_sold()
+    state, sold = deepcopy(state), books.sold
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)
     while state.period < company.settings.total and state.cash >= 0:
@@ -381,4 +376,4 @@ def play_naive(company: Company, state: State, books: Books) -> float:
                 decide_proposal(state, proposal, proposal.choices[0])
         state, report = play_period(company, state, Plan(round_order(sold), supplier, normal))
         sold = report.sold
-    return round(state.profit + settle(company, state), 2)
+    return settle(company, state)

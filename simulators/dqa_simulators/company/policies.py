@@ -82,10 +82,10 @@ class BaseStock(Manager):
         for item, name in enumerate(reading.usual):
             offer = reading.offers[item][name]
             if offer.lead < left:
-                target = order_target(
+                wanted = missing_units(
                     reading, item, offer, mean[item], spread[item], _SERVICE, left
                 )
-                units[item] = order_up_to(reading, item, target, 1.0)
+                units[item] = round_order(wanted)
         return write_plan(reading, units, reading.usual, normal_levels(reading))
 
 
@@ -106,8 +106,8 @@ class Newsvendor(Manager):
             suppliers.append(offer.supplier)
             if offer.lead < left:
                 ratio = critical_ratio(reading, item, offer, price)
-                target = order_target(reading, item, offer, mean[item], spread[item], ratio, left)
-                units[item] = order_up_to(reading, item, target, offer.usable)
+                wanted = missing_units(reading, item, offer, mean[item], spread[item], ratio, left)
+                units[item] = round_order(wanted / offer.usable)
         return write_plan(reading, units, suppliers, self._levels(reading))
 
     def _levels(self, reading: Reading) -> Integers:
@@ -143,8 +143,8 @@ class Analyst(Manager):
             mean = np.array([model.mean(price, step) for step in range(ahead)]).mean(0)
             if min(offer.leads) < left:
                 spread = mean * model.spread
-                target = order_target(reading, item, offer, mean, spread, ratio, left)
-                units[item] = order_up_to(reading, item, target, offer.usable)
+                wanted = missing_units(reading, item, offer, mean, spread, ratio, left)
+                units[item] = round_order(wanted / offer.usable)
         return write_plan(reading, units, suppliers, levels)
 
     def decide(self, view: CompanyPosition) -> Candidate:
@@ -186,7 +186,7 @@ def critical_ratio(reading: Reading, item: int, offer: Offer, price: float) -> f
     return float(min(0.98, short / (short + over)))
 
 
-def order_target(  # noqa: PLR0913, PLR0917
+def missing_units(  # noqa: PLR0913, PLR0917
     reading: Reading,
     item: int,
     offer: Offer,
@@ -195,7 +195,7 @@ def order_target(  # noqa: PLR0913, PLR0917
     service: float,
     left: int,
 ) -> Floats:
-    """Return the target stock of an item at each site.
+    """Return the usable units that an item lacks at each site, so that the stock meets its target.
 
     The target stock is at most the demand until the end of the episode. For perishable units, it is
     at most the demand until they expire.
@@ -204,16 +204,8 @@ def order_target(  # noqa: PLR0913, PLR0917
     variance = span * spread**2 + mean**2 * np.var(offer.leads)
     most = left if shelf is None else min(left, offer.lead + shelf - 1)
     safety = NormalDist().inv_cdf(service)
-    return np.minimum(mean * span + safety * np.sqrt(variance), mean * most)
-
-
-def order_up_to(reading: Reading, item: int, target: Floats, usable: float) -> Integers:
-    """Return the units to order by site, so that the stock reaches its target.
-
-    `usable` is the expected share of usable units in a delivery.
-    """
-    held = reading.stock[item] + reading.coming[item]
-    return round_order(np.maximum(0, target - held) / usable)
+    target = np.minimum(mean * span + safety * np.sqrt(variance), mean * most)
+    return np.maximum(0, target - (reading.stock[item] + reading.coming[item]))
 
 
 def _factory(name: str, description: str, policy: type[Manager]) -> PolicyFactory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from copy import deepcopy
 from functools import lru_cache, partial
 from typing import Any, Final, cast
 
@@ -52,7 +53,7 @@ class CompanyEpisode(SoloEpisode):
     def __init__(self, settings: CompanySettings, start: Start) -> None:
         self._company, state, books = _begun(start.seed, settings)
         self._anchors = partial(_compute_anchors, start.seed, settings)
-        self._state, self._books = state.copy(), books.copy()
+        self._state, self._books = deepcopy(state), books.copy()
         self._proposals = list(self._company.proposals)
         self._open_moves = ExitStack()
         self._refused, self._defaults = False, 0
@@ -85,7 +86,7 @@ class CompanyEpisode(SoloEpisode):
 
     @property
     def _value(self) -> float:
-        return round(self._state.profit + settle(self._company, self._state), 2)
+        return settle(self._company, self._state)
 
     @property
     def _is_over(self) -> bool:
@@ -111,8 +112,7 @@ class CompanyEpisode(SoloEpisode):
     @property
     def _proposal(self) -> Proposal | None:
         """The next proposal to decide; None if the plan is next."""
-        due = [one for one in self._proposals if one.period == self._state.period]
-        return due[0] if due else None
+        return next((one for one in self._proposals if one.period == self._state.period), None)
 
     def _position(self, viewer: str) -> CompanyPosition:
         proposal, reading = self._proposal, Reading(self._books.snapshot(self.game, self._events))
@@ -169,9 +169,8 @@ class CompanyEpisode(SoloEpisode):
 
     def _prepare(self) -> None:
         """Write the tables before the next period."""
-        memos = [memo for memo in self._company.memos if memo.period == self._state.period]
         if self._left:
-            self._books.prepare(self._state, memos)
+            self._books.prepare(self._state)
 
     def _open(self, player: str) -> Database:
         """Return an in-memory database with the books before the current move."""
@@ -186,7 +185,7 @@ class CompanyEpisode(SoloEpisode):
         return cast("CompanyPosition", self._move.position).reading  # type: ignore[union-attr]
 
     def _reveal(self) -> State:
-        return self._state.copy()
+        return deepcopy(self._state)
 
     def _returns(self) -> Mapping[str, float]:
         naive, bound = self._anchors()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from itertools import product
 from typing import Any
 
@@ -60,11 +61,11 @@ def small_company(seed: int, settings: CompanySettings) -> tuple[Company, State]
 def best_by_search(company: Company, state: State, lots: range) -> float:
     """Return the best profit and value of all answers and plans, by the rules themselves."""
     if state.period == company.settings.total:
-        return state.profit + settle(company, state)
+        return settle(company, state)
     due = [one for one in company.proposals if one.period == state.period]
     best = -np.inf
     for choices in product(*[one.choices for one in due]):
-        decided = state.copy()
+        decided = deepcopy(state)
         for proposal, choice in zip(due, choices, strict=True):
             decide_proposal(decided, proposal, choice)
         for plan in plans(company, state, lots):
@@ -260,7 +261,7 @@ def test_the_books_do_not_show_the_future() -> None:
             company.shift[104:] *= 3
         books = Books(company, 6)
         state = play_history(company, 6, begin(company), books)
-        books.prepare(state, [])
+        books.prepare(state)
         kept = {name: rows for name, rows in books.tables.items() if name != "orders"}
         known = [row for row in books.tables["orders"] if row[-1] is not None]
         written.append((kept, known))

@@ -19,7 +19,7 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
-from dqa.databases.catalogue import Relation, asking, flat, read_relations, rows_of, schema_of
+from dqa.databases.catalogue import Relation, read_schema, rows_of
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import (
     Fault,
@@ -173,9 +173,8 @@ class Duckdb(EngineSession):
                 return False
             return True
 
-        ask = asking(driver, list(self._schemas))
-        found = read_relations(ask, _CATALOGUE, can_read=can_read)
-        return schema_of(found, self._schemas, available=lambda: flat(ask(_AVAILABLE)))
+        shown = list(self._schemas)
+        return read_schema(driver, shown, _CATALOGUE, shown, can_read=can_read)
 
 
 _Reader = Callable[[Any], Any]
@@ -287,7 +286,7 @@ WHERE database_name = current_database() ORDER BY ALL
 """
 
 
-_CATALOGUE = (_RELATIONS, _COLUMNS, _KEYS, _LINKS)
+_CATALOGUE = (_RELATIONS, _COLUMNS, _KEYS, _LINKS, _AVAILABLE)
 
 
 _MAIN = "main"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,7 +12,7 @@ from typing import Any
 import orjson
 
 from dqa.core.database import Cut, Limits, Rows
-from dqa.core.display import Value, dump_row, spelled_number
+from dqa.core.display import Value, cell_of, dump_row, spelled_number
 from dqa.core.errors import StatementError
 from dqa.databases.errors import driver_reads
 from dqa.databases.values import CELLS, plain, readable
@@ -214,13 +213,8 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
 
 def _length(cell: Value) -> int:
     """Return the length of a text, or of a list or map as JSON; 0 for other values."""
-    if isinstance(cell, str):
-        return len(cell)
-    return len(_dumped(cell)) if isinstance(cell, (list, dict)) else 0
-
-
-def _dumped(value: Value) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    text = cell_of(cell)
+    return len(text) if isinstance(text, str) else 0
 
 
 def _shortened(cell: Value, most: int) -> Value:
@@ -233,7 +227,7 @@ def _shortened(cell: Value, most: int) -> Value:
         shortened = _with_short_parts(cell, part)
         if _length(shortened) <= most:
             return shortened
-    return _cut_text(_dumped(cell), most)
+    return _cut_text(str(cell_of(cell)), most)
 
 
 def _with_short_parts(cell: Value, most: int) -> Value:

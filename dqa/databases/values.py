@@ -11,7 +11,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from dqa.core.display import Value, spelled_number
+from dqa.core.display import Value, cell_of, spelled_number
 
 CELLS = frozenset({str, int, float, bool, type(None)})
 """Types that a result contains unchanged."""
@@ -146,8 +146,7 @@ def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
 
 
 def _key(key: Any, levels: int) -> str:  # noqa: ANN401
-    cell = _inner(key, levels)
-    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, (list, dict)) else str(cell)
+    return str(cell_of(_inner(key, levels)))
 
 
 def _text_of(value: object) -> str:

@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from dqa.core.context import ContextValue
+
 Requester: TypeAlias = tuple[str, ...]
 """The names of a requester, such as a question, its database and its decider."""
 
@@ -40,7 +42,9 @@ class Attempt:
     )
 
 
-_attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)
+_attempt = ContextValue("dqa_attempt", Attempt())
+current_attempt = _attempt.get
+"""Return the attempt of this context. Outside of `attempt_by`, the attempt has no requester."""
 
 time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", default=None)
 """The lock of a call with a time limit. If the timeout acquires it first, the reply is unused."""
@@ -54,11 +58,6 @@ def claim_reply() -> bool:
     """
     limit = time_limit.get()
     return limit is None or limit.acquire(blocking=False)
-
-
-def current_attempt() -> Attempt:
-    """Return the attempt of this context. Outside of `attempt_by`, the attempt has no requester."""
-    return _attempt.get()
 
 
 @contextmanager
@@ -78,8 +77,5 @@ def attempt_by(*names: str) -> Iterator[Attempt]:
         cassette, no two decisions may have the same names.
     """
     attempt = Attempt(names)
-    token = _attempt.set(attempt)
-    try:
+    with _attempt.use(attempt):
         yield attempt
-    finally:
-        _attempt.reset(token)

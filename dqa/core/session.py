@@ -28,9 +28,9 @@ class Source(NamedTuple):
     state: tuple[int, int, int, int]
 
     @classmethod
-    def at(cls, path: Path) -> Self:
+    def at(cls, path: Path | str) -> Self:
         """Return the current file at a path."""
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116  (three times as fast)
         return cls(str(path), (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
 
 

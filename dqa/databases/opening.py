@@ -10,10 +10,11 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.session import Source
 from dqa.databases.files import read_start
 
 if TYPE_CHECKING:
-    from dqa.core.session import Session, Source
+    from dqa.core.session import Session
     from dqa.core.situation import Situation
 
 _HEADER = 4_096
@@ -102,11 +103,9 @@ class OpenedFiles:
         """Raise `DatabaseUnavailableError` if a new worker would read different files."""
         for path, before in self._states.items():
             try:
-                found = os.stat(path)  # noqa: PTH116  (three times as fast, and runs before every statement)
+                state = Source.at(path).state
             except OSError:
                 state = None
-            else:
-                state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
             if state is not None and state == before:
                 continue
             if path is self._file and _identity_of(path) == self._identity:

@@ -63,14 +63,10 @@ class Display:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in ("digits", "samples"):
+        for name, least in (("digits", 0), ("samples", 0), ("schema_tokens", LEAST_TOKENS)):
             value = getattr(self, name)
-            if value < 0:
-                raise UsageError(f"Display: {name} must be 0 or more, not {value}.")
-        if self.schema_tokens < LEAST_TOKENS:
-            raise UsageError(
-                f"Display: schema_tokens must be {LEAST_TOKENS} or more, not {self.schema_tokens}."
-            )
+            if value < least:
+                raise UsageError(f"Display: {name} must be {least} or more, not {value}.")
 
 
 DEFAULT_DISPLAY = Display()

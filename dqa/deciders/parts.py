@@ -124,6 +124,8 @@ def _pattern(part: Part) -> str:
     return edge_pattern(part, element) if isinstance(part, EdgeInfo) else f"({element})"
 
 
+_SAMPLING = 30.0
+"""The time limit in seconds for the samples of all columns together."""
 _LONGEST = 40
 """The maximum number of characters of a sample."""
 _TEXT = re.compile(r"char|text|string|clob|enum", re.IGNORECASE)
@@ -200,7 +202,6 @@ def shown_schema(
 def sampled_schema(
     database: Database,
     samples: int,
-    seconds: float = 30.0,
     schema: DatabaseSchema | None = None,
 ) -> DatabaseSchema:
     """Return a schema with the first values of each text and boolean column.
@@ -216,8 +217,6 @@ def sampled_schema(
         The database.
     samples
         The number of values of each column. With 0, nothing is read.
-    seconds
-        The time limit for all columns together.
     schema
         The parts to sample; None for the whole schema.
 
@@ -229,10 +228,10 @@ def sampled_schema(
     schema = database.schema() if schema is None else schema
     if not samples:
         return schema
-    until = perf_counter() + seconds
+    until = perf_counter() + _SAMPLING
 
     def sampled(part: Part, field: Field) -> Field:
-        left = min(seconds / 3.0, until - perf_counter())
+        left = min(_SAMPLING / 3.0, until - perf_counter())
         if not _SAMPLED.match(field.type) or left <= 0.0:
             return field
         statement = _sample_statement(database, schema, part, field, samples)

@@ -312,7 +312,7 @@ def _limit_memory() -> None:
 def _answer_requests(connection: Connection, session: Session) -> None:
     def read_schema() -> tuple[object, ...]:
         schema = session.read_schema()
-        return rows_of(schema.tables), replace(schema, tables=()), session.namespace
+        return rows_of(schema.tables), replace(schema, tables=())
 
     does: dict[str, Callable[..., object]] = {
         "run": lambda statement, *limits: session.run(statement, Limits(*limits)),

@@ -120,7 +120,7 @@ class IsolatedSession(Session):
 
     def read_schema(self) -> DatabaseSchema:
         """Read the whole schema in a worker."""
-        rows, rest, self.namespace = self._request("schema")
+        rows, rest = self._request("schema")
         schema: DatabaseSchema = _validator(DatabaseSchema)(rest)
         return replace(schema, tables=tables_of(_validator(list[TableRow])(rows)))
 

@@ -8,8 +8,9 @@ from functools import cached_property
 
 from dqa.core.database import Limits, Rows
 from dqa.core.display import Value
-from dqa.core.errors import RefusedStatementError, UnknownReferenceError
+from dqa.core.errors import UnknownReferenceError
 from dqa.core.schema import EdgeInfo, NodeInfo
+from dqa.databases.errors import refused
 from dqa.guard import GuardedDatabase, GuardVerdict, Policy
 from dqa.guard.cypher import read_statement
 
@@ -34,9 +35,7 @@ class ConfinedGraph(GuardedDatabase):
             self._require_known(statement)
         hides_labels = self.policy.labels is not None
         if hides_labels and _LABELS in statement:
-            raise RefusedStatementError(
-                f"The statement was not run: {_LABELS} is a reserved name here; use another name."
-            )
+            raise refused(f"{_LABELS} is a reserved name here; use another name")
         rows = super()._ran(statement, verdict, limits)
         if hides_labels:
             shows = self.policy.shows_label

@@ -313,20 +313,12 @@ class MysqlNamespaces(ServerNamespaces):
     _creation = _database_creation
 
     def _fill(self, table: str, rows: Table) -> None:
-        """Insert rows as literals. The driver would be slower: it escapes each value separately.
-
-        The engine stores rows in the order of their key. If rows arrive in this order, they fill
-        fewer pages. This saves time, because the server writes each new page to the disk.
-        """
-        values = {name: column.tolist() for name, column in rows.columns.items()}
-        keys = list(zip(*(values[name] for name in rows.schema.key), strict=True))
-        order = sorted(range(len(rows)), key=keys.__getitem__) if keys else range(len(rows))
+        """Insert rows as literals. The driver would be slower: it escapes each value separately."""
         columns: list[tuple[Sequence[Any], str]] = [
-            ([values[column.name][row] for row in order], column.stored)
-            for column in rows.schema.columns
+            (rows[column.name].tolist(), column.stored) for column in rows.schema.columns
         ]
         names = [*rows.schema.column_names, ROW_COLUMN]
-        columns.append((order, "integer"))
+        columns.append((range(len(rows)), "integer"))
         for statement in insert_statements(table, names, columns, "mysql"):
             self._run(statement)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, astuple, replace
@@ -242,24 +243,22 @@ class GuardedDatabase:
 
         After the error, reading continues in the background.
         """
-        failures: list[errors.DqaError] = []
+        reading: Future[DatabaseSchema] = Future()
 
         def read() -> None:
             try:
-                self._read_schema()
+                reading.set_result(self._read_schema())
             except errors.DqaError as error:
-                failures.append(error)
+                reading.set_exception(error)
 
         if self._whole is None:
-            reading = Thread(target=read, name="dqa-schema", daemon=True)
-            reading.start()
-            reading.join(seconds)
-            if failures:
-                raise failures[0]
-        if self._whole is None:
-            raise errors.StatementTimeoutError(
-                f"The schema was not read within {seconds:g} seconds; try again."
-            )
+            Thread(target=read, name="dqa-schema", daemon=True).start()
+            try:
+                reading.result(seconds)
+            except TimeoutError:
+                raise errors.StatementTimeoutError(
+                    f"The schema was not read within {seconds:g} seconds; try again."
+                ) from None
         return self.schema()
 
     def _schema_for_hints(self) -> DatabaseSchema | None:

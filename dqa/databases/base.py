@@ -308,9 +308,8 @@ class Backend:
             )
 
     def _opening(self, location: str | None, **wanted: Any) -> Opening:  # noqa: ANN401
-        is_server = not self.embedded
         return Opening(
-            self.namespaces, location, is_server=is_server, imports=self.imports, **wanted
+            self.namespaces, location, is_server=self.is_server, imports=self.imports, **wanted
         )
 
     def _in_memory(self, content: Situation | str) -> Opening:

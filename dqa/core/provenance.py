@@ -32,11 +32,8 @@ class CurrentDecision:
 _current = ContextValue[CurrentDecision]("dqa_decision", CurrentDecision())
 
 
-def current_decision() -> CurrentDecision:
-    """Return the decision of this context."""
-    return _current.get()
-
-
+current_decision = _current.get
+"""Return the decision of this context."""
 while_deciding = _current.use
 """Make a decision the current one of this context."""
 

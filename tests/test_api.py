@@ -6,8 +6,6 @@ import ast
 import importlib
 import json
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import dqa
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
 from tests.programs import run_python
+from tests.sqlite_files import run_script
 
 
 def test_every_public_name_is_documented() -> None:
@@ -55,10 +54,11 @@ def examples() -> list[str]:
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Create a user's database and a run, in the folder where the examples run."""
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
-        connection.execute("CREATE TABLE supplier (name TEXT, defects INTEGER)")
-        connection.execute("INSERT INTO supplier VALUES ('Ash', 3), ('Birch', 9)")
-        connection.commit()
+    run_script(
+        tmp_path / "shop.db",
+        "CREATE TABLE supplier (name TEXT, defects INTEGER);"
+        "INSERT INTO supplier VALUES ('Ash', 3), ('Birch', 9);",
+    )
     monkeypatch.chdir(tmp_path)
     questions = dqa.generate(("locating",), 1)
     dqa.evaluate(questions, ["first"], databases=["sqlite"], out="runs/first")
@@ -168,9 +168,7 @@ def test_a_bug_of_a_decider_is_recorded_or_raised(tmp_path: Path) -> None:
         def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
             raise ZeroDivisionError("no luck")
 
-    file = tmp_path / "own.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE t (a)")
+    file = run_script(tmp_path / "own.db", "CREATE TABLE t (a)")
     asked = dqa.UserQuestion(question="Which?", candidates="SELECT 'x'")
     first = dqa.ask(file, asked, decider="first", candidates=["y", "z"], record=False)
     assert first.asked is not None

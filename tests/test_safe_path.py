@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
 
 import pytest
+
+from tests.sqlite_files import run_script
 
 NAMES = (
     *("json", "socket", "pickle", "subprocess", "multiprocessing", "ctypes", "signal", "typing"),
@@ -104,8 +104,7 @@ def run(folder: Path, *command: str, start: Path | None = None, path: str = "") 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with planted modules and a database of one table."""
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
-        database.executescript("CREATE TABLE shop (name TEXT); INSERT INTO shop VALUES ('a')")
+    run_script(tmp_path / "shop.db", "CREATE TABLE shop (name TEXT); INSERT INTO shop VALUES ('a')")
     plant(tmp_path)
     return tmp_path
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.sqlite_files import run_script
 
 _SCRIPTS = {
     "harbour": """
@@ -158,8 +158,7 @@ def write_spider(folder: Path, entries: object = None) -> Path:
 def _write_databases(folder: Path) -> None:
     for name, script in _SCRIPTS.items():
         (folder / name).mkdir(parents=True)
-        with closing(sqlite3.connect(folder / name / f"{name}.sqlite")) as connection:
-            connection.executescript(script)
+        run_script(folder / name / f"{name}.sqlite", script)
 
 
 def _write_json(file: Path, value: object) -> None:

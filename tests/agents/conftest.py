@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
 from tests.cli.conftest import generated
+from tests.sqlite_files import run_script
 
 __all__ = ["generated"]
 
@@ -41,10 +41,7 @@ SHOP = """
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """A database of somebody's own."""
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript(SHOP)
-    return path
+    return run_script(tmp_path / "shop.db", SHOP)
 
 
 def attacks(dialect: str, count: int = 50) -> list[str]:

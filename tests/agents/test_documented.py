@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from mcp import Client, StdioServerParameters
 
 from dqa.testing import PreparedReplies, answer, query
 from tests.agents.test_langchain import Caller
+from tests.sqlite_files import WAREHOUSES, run_script
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -36,11 +35,7 @@ SAID = [
 def sales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The page's database, in the folder where we are."""
     monkeypatch.chdir(tmp_path)
-    with closing(sqlite3.connect("sales.db")) as made:
-        made.executescript(
-            "CREATE TABLE warehouse (name TEXT, cost REAL);"
-            "INSERT INTO warehouse VALUES ('North', 7.5), ('South', 2.0);"
-        )
+    run_script("sales.db", WAREHOUSES)
     Path("cities.csv").write_text("city\nUlm\n", "utf-8")
     Path("policy.json").write_text('{"tables": ["warehouse"]}', "utf-8")
     return tmp_path

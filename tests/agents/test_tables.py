@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import dqa
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, UnknownNameError
 from tests.databases.conftest import backend, database, relational, situation
+from tests.sqlite_files import run_script
 
 __all__ = ["backend", "database", "relational", "situation"]
 
@@ -52,12 +52,12 @@ def test_names_that_need_quotes_and_wide_tables(tmp_path: Path) -> None:
     """Reserved words, spaces and 300 columns."""
     path = tmp_path / "odd.db"
     columns = ", ".join(f"c{number} INTEGER" for number in range(300))
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript(
-            'CREATE TABLE "order" ("select" INTEGER, "two words" TEXT, "é" TEXT);'
-            """INSERT INTO "order" VALUES (1, 'x', 'y');"""
-            f"CREATE TABLE wide ({columns});"
-        )
+    run_script(
+        path,
+        'CREATE TABLE "order" ("select" INTEGER, "two words" TEXT, "é" TEXT);'
+        """INSERT INTO "order" VALUES (1, 'x', 'y');"""
+        f"CREATE TABLE wide ({columns});",
+    )
     opened = dqa.open_database(path)
     assert dqa.sample_rows(opened, "order").rows == ((1, "x", "y"),)
     told = dqa.describe_table(opened, "wide")

@@ -7,12 +7,10 @@ import os
 import pty
 import select
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.models.model_server import answering
+from tests.sqlite_files import WAREHOUSES, run_script
 
 LOOK = (
     "Plan:\n1. Find the dearest\n2. Decide\nThought: \x1b[31mlook\nAction: query_database\n"
@@ -40,13 +39,7 @@ CHOICES, MORE, WHY = "[q]uit: ", "> ", "no reason): "
 @pytest.fixture
 def sales(tmp_path: Path) -> Path:
     """Two warehouses."""
-    path = tmp_path / "sales.db"
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript(
-            "CREATE TABLE warehouse (name TEXT, cost REAL);"
-            "INSERT INTO warehouse VALUES ('North', 7.5), ('South', 2.0);"
-        )
-    return path
+    return run_script(tmp_path / "sales.db", WAREHOUSES)
 
 
 def at_terminal(

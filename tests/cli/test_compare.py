@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 import dqa as api
 from dqa.core.errors import UsageError
 from tests.cli.conftest import Command
+from tests.sqlite_files import run_script
 from tests.stored import change_results
 
 
@@ -134,8 +133,7 @@ def test_runs_that_count_otherwise_are_refused(
 @pytest.mark.parametrize("answers", [("a", "ab"), ("ba", "bc")], ids=" ".join)
 def test_other_right_answers_are_refused(tmp_path: Path, answers: tuple[str, str]) -> None:
     """Also if some of them are the same."""
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
-        connection.execute("CREATE TABLE s (n)")
+    run_script(tmp_path / "shop.db", "CREATE TABLE s (n)")
     asked = {"id": "1", "question": "Which?", "candidates": list("abc")}
     databases = {"shop": tmp_path / "shop.db"}
     runs = [
@@ -148,9 +146,9 @@ def test_other_right_answers_are_refused(tmp_path: Path, answers: tuple[str, str
 
 def _asked(folder: Path, name: str, *texts: tuple[str, str]) -> api.Run:
     """Evaluate a file of questions about a shop, each with its text and rules."""
-    shop = folder / "shop.db"
-    with closing(sqlite3.connect(shop)) as database:
-        database.execute("CREATE TABLE IF NOT EXISTS supplier(name TEXT PRIMARY KEY)")
+    shop = run_script(
+        folder / "shop.db", "CREATE TABLE IF NOT EXISTS supplier(name TEXT PRIMARY KEY)"
+    )
     lines = [
         {"question": text, "rules": rules, "candidates": ["Bell", "Castle"], "answer": "Bell"}
         for text, rules in texts

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from dqa.api.asking import records_folder
 from dqa.testing import PreparedReplies, answer, query
 from tests.cli.conftest import Command
 from tests.models.model_server import answering
+from tests.sqlite_files import run_script
 
 GOOD, FAILING = query("SELECT name FROM supplier"), query("SELECT name FROM hidden")
 ANSWER = answer("Ash")
@@ -26,12 +25,10 @@ QUESTION = "Which supplier do we keep?"
 def suppliers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database with one table, and a folder of records of its own."""
     monkeypatch.setenv("DQA_DECISIONS", str(tmp_path / "records"))
-    file = tmp_path / "shop.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE supplier (name TEXT)")
-        connection.execute("INSERT INTO supplier VALUES ('Ash'), ('Birch')")
-        connection.commit()
-    return file
+    return run_script(
+        tmp_path / "shop.db",
+        "CREATE TABLE supplier (name TEXT); INSERT INTO supplier VALUES ('Ash'), ('Birch');",
+    )
 
 
 def asked(suppliers: Path, *replies: Any, **options: Any) -> api.Trace:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Command
+from tests.sqlite_files import run_script
 
 
 def test_a_reader_that_has_closed_is_no_error() -> None:
@@ -93,9 +92,7 @@ def test_a_schema_without_a_readable_table_is_an_error(dqa: Command, tmp_path: P
         ran = dqa("schema", empty, *arguments)
         assert (ran.code, ran.out) == (2, "")
         assert "no table that you can read" in ran.err
-    filled = tmp_path / "filled.db"
-    with closing(sqlite3.connect(filled)) as database:
-        database.executescript("CREATE TABLE salary (id INTEGER);")
+    filled = run_script(tmp_path / "filled.db", "CREATE TABLE salary (id INTEGER);")
     policy.write_text('{"tables": []}', "utf-8")
     hidden = dqa("schema", filled, "--policy", policy)
     assert (hidden.code, hidden.out) == (2, "")

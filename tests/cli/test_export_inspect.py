@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dqa as api
+from tests.sqlite_files import run_script
 from tests.stored import change_results
 
 inspect_log = pytest.importorskip("inspect_ai.log")
@@ -110,8 +109,7 @@ def test_what_infrastructure_ended_is_an_error_and_no_score(tmp_path: Path) -> N
 def test_a_user_s_database_is_not_queried_again(tmp_path: Path) -> None:
     """It may be gone. A question's name is not part of the name of a file."""
     (tmp_path / "own.jsonl").write_text(json.dumps(OWN[0]), "utf-8")
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as made:
-        made.execute("CREATE TABLE t (a TEXT)")
+    run_script(tmp_path / "shop.db", "CREATE TABLE t (a TEXT)")
     source = api.OwnQuestions(file=tmp_path / "own.jsonl", databases=str(tmp_path / "shop.db"))
     api.evaluate(source, ["first"], out=tmp_path / "run")
     (tmp_path / "shop.db").unlink()

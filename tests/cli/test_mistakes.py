@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 import dqa as api
 from dqa import plugins
 from tests.cli.conftest import Command
+from tests.sqlite_files import run_script
 
 EVAL = "eval --generate 1 --scenarios locating --databases sqlite --deciders first"
 ASK = "ask --database shop.db --question ? --decider"
@@ -117,8 +116,7 @@ def world(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("shop.db", "CREATE TABLE supplier (name TEXT)"),
         ("blank.db", "PRAGMA user_version = 1"),
     ):
-        with closing(sqlite3.connect(folder / name)) as connection:
-            connection.execute(script)
+        run_script(folder / name, script)
     questions = api.read_generated(generated)
     situation = questions.situation_of(questions.find("locating/1"))
     plugins.backend("sqlite").load(situation, str(folder / "stored.db")).close()

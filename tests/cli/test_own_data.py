@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 import dqa as api
 from tests.cli.conftest import Command
 from tests.models.model_server import answering
+from tests.sqlite_files import run_script
 
 RETRIEVE = "Thought: look\nAction: query_database\nAction Input: SELECT name FROM supplier"
 ANSWER = "Thought: done\nFinal Answer: Süd"
@@ -138,10 +138,11 @@ def test_the_documented_calls_run(
 ) -> None:
     """docs/asking.md as it is written."""
     monkeypatch.chdir(tmp_path)
-    with closing(sqlite3.connect("sales.db")) as connection:
-        connection.execute("CREATE TABLE warehouse (name TEXT, cost REAL)")
-        connection.execute("INSERT INTO warehouse VALUES ('Nord', 1.0), ('West', 2.0)")
-        connection.commit()
+    run_script(
+        "sales.db",
+        "CREATE TABLE warehouse (name TEXT, cost REAL);"
+        "INSERT INTO warehouse VALUES ('Nord', 1.0), ('West', 2.0);",
+    )
     text = (Path(__file__).parents[2] / "docs" / "asking.md").read_text("utf-8")
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(compile(block, "asking.md", "exec", dont_inherit=True), {})  # noqa: S102

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
+from tests.sqlite_files import run_script
 
 LINES: list[dict[str, Any]] = [
     {
@@ -37,11 +36,11 @@ LINES: list[dict[str, Any]] = [
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A file of three questions beside the database that they are about."""
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
-        database.executescript(
-            "CREATE TABLE supplier(name TEXT PRIMARY KEY, price REAL, days INTEGER);"
-            "INSERT INTO supplier VALUES ('Arnold', 4.0, 9), ('Bell', 5.5, 2), ('Castle', 5, 2);"
-        )
+    run_script(
+        tmp_path / "shop.db",
+        "CREATE TABLE supplier(name TEXT PRIMARY KEY, price REAL, days INTEGER);"
+        "INSERT INTO supplier VALUES ('Arnold', 4.0, 9), ('Bell', 5.5, 2), ('Castle', 5, 2);",
+    )
     file = tmp_path / "buying.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in LINES), "utf-8")
     return file
@@ -125,8 +124,7 @@ def test_the_documented_example_runs(
     )
     commands, table = (block for kind, block in blocks if not kind)
     monkeypatch.chdir(tmp_path)
-    with closing(sqlite3.connect("shop.db")) as database:
-        database.executescript(made)
+    run_script("shop.db", made)
     Path("buying.jsonl").write_text(lines, "utf-8")
     Path("rules.txt").write_text("Of equals either.", "utf-8")
     printed = ""

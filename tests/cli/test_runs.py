@@ -6,8 +6,6 @@ import itertools
 import json
 import re
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ import pytest
 import dqa as api
 from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
+from tests.sqlite_files import run_script
 from tests.stored import change_record, change_results, record_of
 
 DECIDERS = ("--deciders", "planrag,first,random")
@@ -114,10 +113,10 @@ def test_runs_are_listed_wherever_they_lie(
     change_results(copied, lambda line: line if next(numbers) < 20 else None)
     top = copied.parent
     shutil.copytree(finished[0], top / "runs" / "newer")
-    with closing(sqlite3.connect(top / "runs" / "newer" / "run.db")) as connection, connection:
-        connection.execute("UPDATE dqa_store_version SET version_num = '9999'")
-    with closing(sqlite3.connect(top / "run.db")) as connection:
-        connection.execute("CREATE TABLE other (a)")
+    run_script(
+        top / "runs" / "newer" / "run.db", "UPDATE dqa_store_version SET version_num = '9999'"
+    )
+    run_script(top / "run.db", "CREATE TABLE other (a)")
     (top / ".hidden").mkdir()
     shutil.copytree(finished[0], top / ".hidden" / "run")
     monkeypatch.chdir(top)

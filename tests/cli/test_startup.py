@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import subprocess
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from typer.main import get_command
 
 from dqa.cli import main
 from tests.programs import run_python
+from tests.sqlite_files import run_script
 
 ENGINES = ("duckdb", "ladybug", "neo4j", "psycopg", "pyarrow", "pymysql", "sqlalchemy")
 AGENTS = ("httpx", "langchain", "langchain_core", "langgraph", "langsmith", "openai")
@@ -75,9 +74,7 @@ def test_a_statement_and_a_baseline_import_no_framework_and_no_statistics(
     tmp_path: Path, release_dir: Path
 ) -> None:
     """A query needs its driver and the guard; a baseline needs no model."""
-    file = tmp_path / "shop.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE supplier (name TEXT)")
+    file = run_script(tmp_path / "shop.db", "CREATE TABLE supplier (name TEXT)")
     banned = (*AGENTS, *NUMERICS, "pandas", "statsmodels", "pyarrow", "jinja2", "ray")
     run = ("eval", "--release", str(release_dir), "--limit", "1", "--scenarios", "locating")
     assert not too_much(

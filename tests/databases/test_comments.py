@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from dqa import plugins
 from dqa.core.schema import Field
 from dqa.guard import Policy
+from tests.sqlite_files import run_script
 
 HIDING = Policy(denied_columns=frozenset({"orders.salary"}))
 
@@ -70,14 +70,13 @@ def test_a_graph_has_comments_too(tmp_path: Path) -> None:
 
 def test_sqlite_tells_what_its_foreign_keys_imply(tmp_path: Path) -> None:
     """One that names no columns refers to the primary key; several stay in order."""
-    file = tmp_path / "keys.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.executescript(
-            "CREATE TABLE one(b INT, a INT, PRIMARY KEY (a, b));"
-            "CREATE TABLE two(x INT, y INT, z INT REFERENCES three(id), g INT AS (x + 1),"
-            " FOREIGN KEY (x, y) REFERENCES One); CREATE TABLE three(id INTEGER PRIMARY KEY);"
-            "CREATE TABLE wrong(x INT, y INT, FOREIGN KEY (x, y) REFERENCES three)"
-        )
+    file = run_script(
+        tmp_path / "keys.db",
+        "CREATE TABLE one(b INT, a INT, PRIMARY KEY (a, b));"
+        "CREATE TABLE two(x INT, y INT, z INT REFERENCES three(id), g INT AS (x + 1),"
+        " FOREIGN KEY (x, y) REFERENCES One); CREATE TABLE three(id INTEGER PRIMARY KEY);"
+        "CREATE TABLE wrong(x INT, y INT, FOREIGN KEY (x, y) REFERENCES three)",
+    )
     links = (("z", "three", "id"), ("x", "one", "a"), ("y", "one", "b"))
     for location in (str(file), f"sqlite+pysqlite:///{file}"):
         with closing(plugins.backend_for(location).open(location)) as opened:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import dqa
 from dqa.core.errors import RefusedStatementError, StatementError, UsageError
 from dqa.guard import Policy
+from tests.sqlite_files import run_script
 
 SECRETIVE = (
     "SELECT * FROM dqa_results",
@@ -26,9 +26,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("shared") / "team.db"
     asked = dqa.generate(("locating",), count=1)
     assert dqa.evaluate(asked, "first", databases="sqlite", out=f"{file}#one").made
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("CREATE TABLE customers (name TEXT, secret TEXT)")
-        connection.execute("INSERT INTO customers VALUES ('Ada', 'x')")
+    run_script(
+        file,
+        "CREATE TABLE customers (name TEXT, secret TEXT);"
+        "INSERT INTO customers VALUES ('Ada', 'x');",
+    )
     return file
 
 

@@ -14,6 +14,7 @@ from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, StatementError
 from dqa.guard import GuardedDatabase, Policy
 from dqa.scenarios.column_types import column_type
+from tests.sqlite_files import run_script
 
 
 def test_a_broken_view_is_left_out_with_a_note(tmp_path: Path) -> None:
@@ -163,14 +164,13 @@ def test_an_index_reveals_nothing_that_is_masked(indexed: GuardedDatabase) -> No
 @pytest.mark.usefixtures("indexed")
 def test_no_column_of_an_index_reveals_another(tmp_path: Path, is_mask: bool) -> None:
     """A search may name another column; a number may be that of a cursor, with the whole row."""
-    with sqlite3.connect(tmp_path / "indexed.db") as connection:
-        connection.executescript(
-            "CREATE VIRTUAL TABLE numbered USING fts5(title, body);"
-            "CREATE VIRTUAL TABLE other USING fts5(title);"
-            "INSERT INTO other VALUES ('1'), ('2'), ('3');"
-            "INSERT INTO numbered VALUES ('1', 'hidden'), ('2', 'hidden'), ('3', 'hidden');"
-        )
-    connection.close()
+    run_script(
+        tmp_path / "indexed.db",
+        "CREATE VIRTUAL TABLE numbered USING fts5(title, body);"
+        "CREATE VIRTUAL TABLE other USING fts5(title);"
+        "INSERT INTO other VALUES ('1'), ('2'), ('3');"
+        "INSERT INTO numbered VALUES ('1', 'hidden'), ('2', 'hidden'), ('3', 'hidden');",
+    )
     database = plugins.backend("sqlite").open(str(tmp_path / "indexed.db"))
     hidden = frozenset({"numbered.body", "older.body"})
     masks = dict.fromkeys(hidden)

@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage
 import dqa
 from dqa.core.review import reviews_in
 from dqa.testing import PreparedReplies, answer, query
+from tests.sqlite_files import WAREHOUSES, run_script
 
 NAMES = "SELECT name FROM warehouse ORDER BY name"
 COSTS = "SELECT name, cost FROM warehouse ORDER BY name"
@@ -25,13 +26,7 @@ PROTOCOLS = pytest.mark.parametrize("protocol", ["react", "tools"])
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """Two warehouses."""
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as made:
-        made.executescript(
-            "CREATE TABLE warehouse (name TEXT, cost REAL);"
-            "INSERT INTO warehouse VALUES ('North', 7.5), ('South', 2.0);"
-        )
-    return path
+    return run_script(tmp_path / "shop.db", WAREHOUSES)
 
 
 class Person:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import random
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +22,7 @@ from dqa.core.question import Question
 from dqa.core.truth import GoldTable, MatchRule, Truth
 from dqa.evaluation.execution import compare_statements, efficiency_reward, rows_match
 from dqa.evaluation.prepare import locations_of
+from tests.sqlite_files import run_script
 
 FILE: dict[str, Any] = json.loads((Path(__file__).parent / "pairs.json").read_text("utf-8"))
 _Rows = list[tuple[Value, ...]]
@@ -32,9 +32,9 @@ QUESTION = Question("custom", "1", "?", "", situation="harbour", answer_form="st
 @pytest.fixture(scope="module")
 def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """Return the small database of the pairs."""
-    file = tmp_path_factory.mktemp("pairs") / "harbour.sqlite"
-    with closing(sqlite3.connect(file)) as database:
-        database.executescript("\n".join(FILE["schema"]))
+    file = run_script(
+        tmp_path_factory.mktemp("pairs") / "harbour.sqlite", "\n".join(FILE["schema"])
+    )
     with closing(locations_of({"harbour": str(file)})["harbour"].open()) as opened:
         yield opened
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.evaluation.results import Outcome
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer
+from tests.sqlite_files import run_script
 
 DATA = Path(__file__).parents[1] / "data"
 CONTENT = "58ab78952221b05fb710554fb5921736f626b4d2771065fb6e9170be53c5773c"
@@ -112,9 +111,7 @@ def test_a_run_of_the_first_version_is_imported(
 
 def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> None:
     """With equal results, shortcuts and usage."""
-    store = tmp_path / "runs.db"
-    with closing(sqlite3.connect(store)) as connection:
-        connection.executescript((DATA / "runs-0.4.sql").read_text("utf-8"))
+    store = run_script(tmp_path / "runs.db", (DATA / "runs-0.4.sql").read_text("utf-8"))
     with pytest.raises(dqa.UsageError, match="older dqa"):
         dqa.read_run(f"{store}#first")
     with pytest.raises(dqa.UsageError, match="first, second"):
@@ -135,12 +132,12 @@ def test_a_run_without_decisions_is_copied_with_its_lost_usage(tmp_path: Path) -
     """Its tokens were paid for."""
     old = shutil.copytree(DATA / "run-0.4", tmp_path / "old")
     source = dqa.copy_run(old, tmp_path / "source")
-    with closing(sqlite3.connect(tmp_path / "source" / "run.db")) as connection, connection:
-        connection.execute(
-            "INSERT INTO dqa_lost (run_id, input_tokens, output_tokens, calls, cached_tokens,"
-            " reasoning_tokens, uncounted) VALUES (1, 5, 5, 1, 0, 0, 0)"
-        )
-        connection.execute("DELETE FROM dqa_results")
+    run_script(
+        tmp_path / "source" / "run.db",
+        "INSERT INTO dqa_lost (run_id, input_tokens, output_tokens, calls, cached_tokens,"
+        " reasoning_tokens, uncounted) VALUES (1, 5, 5, 1, 0, 0, 0);"
+        "DELETE FROM dqa_results;",
+    )
     copied = dqa.read_run(dqa.copy_run(source, tmp_path / "copied"))
     assert copied.results == ()
     assert copied.spent.input_tokens == dqa.read_run(source).spent.input_tokens >= 5

@@ -17,6 +17,7 @@ from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.store import require_writable
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer, SharedStoreContract
+from tests.sqlite_files import run_script
 
 FIRST: dict[str, Any] = {"deciders": "first", "databases": "sqlite"}
 
@@ -117,8 +118,7 @@ def test_a_file_that_may_not_be_written_is_refused_before_anything_is_asked(
 
 def test_a_store_of_a_newer_version_is_refused(store: Path, one: QuestionSet) -> None:
     """By name, and nothing in it is changed."""
-    with sqlite3.connect(store) as connection:
-        connection.execute("UPDATE dqa_store_version SET version_num = '0999'")
+    run_script(store, "UPDATE dqa_store_version SET version_num = '0999'")
     uses: tuple[Callable[[], object], ...] = (
         lambda: dqa.read_run(store),
         lambda: dqa.evaluate(one, **FIRST, out=store),
@@ -147,8 +147,7 @@ def test_a_run_records_into_no_cassette_of_another_one(one: QuestionSet, tmp_pat
 def test_what_is_no_store_is_named(tmp_path: Path) -> None:
     """A text, another database, a missing file, and damage."""
     (tmp_path / "text.db").write_text("no database, but a text of some length", "utf-8")
-    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
-        connection.execute("CREATE TABLE shop (name TEXT)")
+    run_script(tmp_path / "other.db", "CREATE TABLE shop (name TEXT)")
     (tmp_path / "damaged.db").write_bytes(b"SQLite format 3\x00" + os.urandom(2000))
     for name, problem in {
         "text.db": r"text\.db",
@@ -164,9 +163,7 @@ def test_a_database_of_something_else_is_no_store(
     store: Path, one: QuestionSet, tmp_path: Path
 ) -> None:
     """A run and a copy leave it as it is, to the byte; an empty file becomes a store."""
-    foreign = tmp_path / "crm.db"
-    with closing(sqlite3.connect(foreign)) as connection:
-        connection.execute("CREATE TABLE customers (name TEXT)")
+    foreign = run_script(tmp_path / "crm.db", "CREATE TABLE customers (name TEXT)")
     before = foreign.read_bytes()
     with pytest.raises(dqa.UsageError, match=r"other tables \(customers\).*choose a new file"):
         dqa.evaluate(one, **FIRST, out=foreign)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 import dqa
 from tests.models.model_server import ModelServer, Request, Trouble
 from tests.programs import run_python
+from tests.sqlite_files import run_script
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
@@ -23,12 +22,11 @@ CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """A database with two suppliers."""
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE supplier (name TEXT PRIMARY KEY)")
-        connection.execute("INSERT INTO supplier VALUES ('Nord'), ('Süd')")
-        connection.commit()
-    return path
+    return run_script(
+        tmp_path / "shop.db",
+        "CREATE TABLE supplier (name TEXT PRIMARY KEY);"
+        "INSERT INTO supplier VALUES ('Nord'), ('Süd');",
+    )
 
 
 @pytest.fixture

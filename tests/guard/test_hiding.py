@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -20,6 +19,7 @@ from dqa.guard import GuardedDatabase, Policy
 from dqa.guard.tables import revealing_views
 from tests.guard import hiding_attacks as attacks
 from tests.guard.hiding_sql import CASES
+from tests.sqlite_files import run_script
 
 SQL = Policy(masks=attacks.MASKS, row_filters=attacks.FILTERS)
 
@@ -142,8 +142,7 @@ def test_a_policy_that_cannot_hide_is_an_error_when_a_database_is_opened(tmp_pat
 
 def test_untested_dialects_refuse_masks(tmp_path: Path) -> None:
     location = f"sqlite+pysqlite:///{tmp_path / 'a.db'}"
-    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
-        connection.execute("CREATE TABLE a (b TEXT)")
+    run_script(tmp_path / "a.db", "CREATE TABLE a (b TEXT)")
     with pytest.raises(UsageError, match="not supported for"):
         dqa.open_database(location, policy=Policy(masks={"a.b": None}))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from dqa.core.errors import RefusedStatementError, UsageError
 from dqa.core.journal import Journal, use_journal
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard import Audit, Policy, check, require
+from tests.sqlite_files import run_script
 
 
 def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
@@ -66,12 +66,11 @@ def test_a_refusal_contains_the_statement(tmp_path: Path) -> None:
 
 def test_visible_columns_have_their_names(tmp_path: Path) -> None:
     """Also if the policy writes a masked column into the statement."""
-    file = tmp_path / "own.db"
-    with closing(sqlite3.connect(file)) as own:
-        own.executescript(
-            "CREATE TABLE customer (id INTEGER, customer_email_address TEXT, secret_number TEXT);"
-            "INSERT INTO customer VALUES (1, 'a@b', '7');"
-        )
+    file = run_script(
+        tmp_path / "own.db",
+        "CREATE TABLE customer (id INTEGER, customer_email_address TEXT, secret_number TEXT);"
+        "INSERT INTO customer VALUES (1, 'a@b', '7');",
+    )
     policy = Policy(
         masks={"customer.customer_email_address": "hidden"},
         denied_columns=frozenset({"secret_number"}),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import socket
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.request import urlopen
@@ -21,6 +19,7 @@ from dqa.core.events import ParseFailureEvent, ReplyEvent
 from tests.cli.conftest import Command
 from tests.cli.conftest import dqa as command  # noqa: F401  (a fixture)
 from tests.integration import tiny_model
+from tests.sqlite_files import run_script
 
 pytestmark = [
     pytest.mark.integration,
@@ -83,12 +82,11 @@ def test_whatever_a_tiny_model_says_is_accounted_for(
     protocol: str,
 ) -> None:
     """Every reply is in the trace, judged or told why it could not be used; tokens are counted."""
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as made:
-        made.execute("CREATE TABLE supplier (name TEXT PRIMARY KEY, price REAL, days INTEGER)")
-        made.execute(
-            "INSERT INTO supplier VALUES ('Arnold', 4, 9), ('Bell', 5, 2), ('Castle', 5, 2)"
-        )
-        made.commit()
+    run_script(
+        tmp_path / "shop.db",
+        "CREATE TABLE supplier (name TEXT PRIMARY KEY, price REAL, days INTEGER);"
+        "INSERT INTO supplier VALUES ('Arnold', 4, 9), ('Bell', 5, 2), ('Castle', 5, 2);",
+    )
     lines = [asked | {"candidates": ["Arnold", "Bell", "Castle"]} for asked in ASKED]
     questions = tmp_path / "buying.jsonl"
     questions.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")

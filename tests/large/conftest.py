@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 
 import dqa
 from dqa.core.database import Database
+from tests.sqlite_files import run_script
 
 COUNT = 30_000
 BEST = "SKU-012347"
@@ -63,9 +62,7 @@ description = "the item with the highest number"
 @pytest.fixture(scope="session")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Create the warehouse in SQLite."""
-    file = tmp_path_factory.mktemp("large") / "items.db"
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute(_ITEMS)
+    file = run_script(tmp_path_factory.mktemp("large") / "items.db", _ITEMS)
     return str(file)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from dqa.core.errors import (
 )
 from dqa_ldm2 import memory, open_memory
 from tests.ldm2.memory_contract import FORMED, REFINED, MemoryContract, make_tuple, state
+from tests.sqlite_files import run_script
 
 
 class TestFile(MemoryContract):
@@ -52,8 +51,7 @@ def test_a_missing_memory_names_the_command(tmp_path: Path) -> None:
 def test_other_locations_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder, a text, a user's database, RAM, other URLs, a missing folder."""
     (tmp_path / "text.db").write_text("no database")
-    with closing(sqlite3.connect(tmp_path / "shop.db")) as shop:
-        shop.execute("CREATE TABLE orders (id)")
+    run_script(tmp_path / "shop.db", "CREATE TABLE orders (id)")
     for location, create, error, says in (
         (str(tmp_path), False, UsageError, "is not a file"),
         (str(tmp_path / "text.db"), False, DataError, "text.db"),
@@ -78,15 +76,10 @@ def test_other_locations_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_other_versions_and_damaged_memories_are_refused(two_tuples: Path) -> None:
     """The message says what to do; the file is unchanged."""
-    with closing(sqlite3.connect(two_tuples)) as raw:
-        raw.execute("UPDATE dqa_memory SET schema_version = 2, written_by = '0.3'")
-        raw.commit()
+    run_script(two_tuples, "UPDATE dqa_memory SET schema_version = 2, written_by = '0.3'")
     with pytest.raises(UsageError, match=r"version 2, written by dqa 0\.3\b"):
         open_memory(two_tuples, create=True)
-    with closing(sqlite3.connect(two_tuples)) as raw:
-        raw.execute("UPDATE dqa_memory SET schema_version = 3")
-        raw.execute("DROP TABLE dqa_memory_tuples")
-        raw.commit()
+    run_script(two_tuples, "UPDATE dqa_memory SET schema_version = 3; DROP TABLE dqa_memory_tuples")
     with pytest.raises(DataError, match="damaged: it lacks dqa_memory_tuples"):
         open_memory(two_tuples)
     two_tuples.write_bytes(two_tuples.read_bytes()[:5000] + b"x" * 5000)
@@ -120,8 +113,7 @@ def test_an_addition_that_fails_leaves_nothing(
 
 def test_agents_do_not_see_a_memory_in_their_database(two_tuples: Path) -> None:
     """It could contain answers that are excluded for the question."""
-    with closing(sqlite3.connect(two_tuples)) as raw:
-        raw.execute("CREATE TABLE orders (id)")
+    run_script(two_tuples, "CREATE TABLE orders (id)")
     opened = plugins.backend_for(str(two_tuples)).open(str(two_tuples), isolation="none")
     assert [table.name for table in opened.schema().tables] == ["orders"]
     with pytest.raises(RefusedStatementError):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 import dqa
 from dqa.core.errors import DqaError, ParseError
 from dqa.loaders.locations import located, variable_of, whole_url
+from tests.sqlite_files import run_script
 
 BEST = {"question": "Which supplier is the cheapest?"}
 
@@ -20,13 +19,11 @@ BEST = {"question": "Which supplier is the cheapest?"}
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """A database of three suppliers."""
-    file = tmp_path / "shop.db"
-    with closing(sqlite3.connect(file)) as database:
-        database.executescript(
-            "CREATE TABLE supplier(name TEXT, number INTEGER, price REAL);"
-            "INSERT INTO supplier VALUES ('Arnold', 7, 4.0), ('Bell', 8, 5.5), (NULL, 9, 5.0);"
-        )
-    return file
+    return run_script(
+        tmp_path / "shop.db",
+        "CREATE TABLE supplier(name TEXT, number INTEGER, price REAL);"
+        "INSERT INTO supplier VALUES ('Arnold', 7, 4.0), ('Bell', 8, 5.5), (NULL, 9, 5.0);",
+    )
 
 
 def written(folder: Path, *lines: str | dict[str, Any], name: str = "own.jsonl") -> Path:

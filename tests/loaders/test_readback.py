@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from dqa import plugins
 from dqa.core.errors import DataError, QueryError
 from dqa.core.situation import Column, Schema, TableSchema
 from dqa.loaders.readback import read_situation
+from tests.sqlite_files import run_script
 
 _TRIP = TableSchema(
     "trip", (Column("code", "text", ""), Column("price", "float", "")), ("code",), ""
@@ -22,10 +22,11 @@ def test_a_missing_column_is_an_error(missing: str, tmp_path: Path) -> None:
     """SQLite takes a quoted name that it does not know for a text; the reader must not."""
     file = tmp_path / "trips.db"
     there = {"code": "code", "price": "price"} | {missing: "other"}
-    with sqlite3.connect(file) as connection:
-        connection.execute(f"CREATE TABLE trip ({there['code']}, {there['price']})")
-        connection.execute("INSERT INTO trip VALUES ('a', 1.0)")
-    connection.close()
+    run_script(
+        file,
+        f"CREATE TABLE trip ({there['code']}, {there['price']});"
+        "INSERT INTO trip VALUES ('a', 1.0);",
+    )
     database = plugins.backend("sqlite").open(str(file))
     with pytest.raises((QueryError, DataError), match=missing):
         read_situation(database, Schema("trips", (_TRIP,), (), ()), "trips")

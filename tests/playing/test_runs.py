@@ -28,6 +28,7 @@ from dqa.evaluation.results import Outcome
 from dqa.report.game_tables import DIFFERENCES
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
 from dqa.worlds.training import Trainer, learning_player
+from tests.sqlite_files import run_script
 
 pytestmark = pytest.mark.usefixtures("duel")
 HERE = RunOptions(isolation="none")
@@ -184,16 +185,15 @@ def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
     assert run.record is not None
     assert run.record.games is not None
     assert run.record.games.history is None
-    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection, connection:
-        connection.execute(
-            "UPDATE dqa_runs SET record = json_set(record, '$.games.history', "
-            "'postgresql://me:***@host/games')"
-        )
+    run_script(
+        tmp_path / "run" / "run.db",
+        "UPDATE dqa_runs SET record = json_set(record, '$.games.history', "
+        "'postgresql://me:***@host/games')",
+    )
     (tmp_path / "run" / "history.db").unlink()
     assert dqa.play(out=run.location, resume=True).results == run.results
     assert not (tmp_path / "run" / "history.db").exists()  # a finished run needs none
-    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection, connection:
-        connection.execute("DELETE FROM dqa_results WHERE question LIKE '%m'")
+    run_script(tmp_path / "run" / "run.db", "DELETE FROM dqa_results WHERE question LIKE '%m'")
     with pytest.raises(UsageError, match=r"me:\*\*\*@host/games.*password.*--history"):
         dqa.play(out=run.location, resume=True)
     assert len(dqa.read_run(tmp_path / "run").results) == 2
@@ -204,8 +204,7 @@ def test_a_failure_of_the_history_loses_no_paid_move(tmp_path: Path) -> None:
     history = tmp_path / "history.db"
 
     def decide(question: Question) -> Decision:
-        with closing(sqlite3.connect(history)) as connection:
-            connection.execute("DROP TABLE events")
+        run_script(history, "DROP TABLE events")
         choice = (question.candidates or ())[0]
         usage = Usage(10, 5, 1)
         return Decision(Ending.ANSWERED, answer=str(choice), choice=choice, usage=usage)
@@ -227,9 +226,7 @@ def test_a_game_that_another_process_began_again_is_played_again(duel: WorldFact
             del random
             if not taken:
                 taken.append(1)
-                with closing(sqlite3.connect(file)) as connection:
-                    connection.execute("UPDATE attempts SET attempt = 'other'")
-                    connection.commit()
+                run_script(file, "UPDATE attempts SET attempt = 'other'")
             return position.actions[0]
 
     policies = {**duel.policies, "slow": PolicyFactory("slow", "is slow", lambda _: Slow())}

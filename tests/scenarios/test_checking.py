@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import dqa
 from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError, UsageError
+from tests.sqlite_files import run_script
 
 DOCUMENT = """name = "branches"
 include = ["../tables.toml"]
@@ -186,16 +187,14 @@ def test_each_mistake_is_found_at_its_line(  # noqa: PLR0917  (one column each)
 @pytest.mark.slow
 def test_an_error_of_the_engine_is_not_reported_as_a_timeout(folder: Path, tmp_path: Path) -> None:
     """A view that fails when it is read, as a materialized view WITH NO DATA does."""
-    file = tmp_path / "failing.db"
-    with sqlite3.connect(file) as opened:
-        opened.executescript(
-            "CREATE TABLE branch (id INTEGER PRIMARY KEY, name TEXT, region TEXT, staff INTEGER);"
-            "INSERT INTO branch VALUES (1, 'a', 'N', 1);"
-            "CREATE TABLE data (id INTEGER, branch_id INTEGER, amount REAL);"
-            "INSERT INTO data VALUES (-9223372036854775807 - 1, 1, 1.0);"
-            "CREATE VIEW sale AS SELECT abs(id) AS id, branch_id, amount FROM data;"
-        )
-    opened.close()
+    file = run_script(
+        tmp_path / "failing.db",
+        "CREATE TABLE branch (id INTEGER PRIMARY KEY, name TEXT, region TEXT, staff INTEGER);"
+        "INSERT INTO branch VALUES (1, 'a', 'N', 1);"
+        "CREATE TABLE data (id INTEGER, branch_id INTEGER, amount REAL);"
+        "INSERT INTO data VALUES (-9223372036854775807 - 1, 1, 1.0);"
+        "CREATE VIEW sale AS SELECT abs(id) AS id, branch_id, amount FROM data;",
+    )
     outcomes = (folder / "outcomes.sql").read_text("utf-8")
     (folder / "outcomes.sql").write_text(outcomes.replace("SUM(s.amount)", "SUM(s.id)"), "utf-8")
     (finding,) = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from tests.scenarios.live_plants import (
     make_embedded,
     scores_are_those_of_the_database,
 )
+from tests.sqlite_files import run_script
 
 EMBEDDED = ("sqlite", "duckdb", "ladybug")
 
@@ -99,9 +99,9 @@ def test_values_of_a_parameter_are_listed(location: str) -> None:
 )
 def test_a_missing_outcome_is_an_error(tmp_path: Path, value: str, words: str | None) -> None:
     """SQLite reads a text as 0, which is an outcome."""
-    location = make_embedded("sqlite", tmp_path)
-    with closing(sqlite3.connect(location)) as connection, connection:
-        connection.execute(f"UPDATE plant SET revenue = {value} WHERE plant_id = 1")
+    location = run_script(
+        make_embedded("sqlite", tmp_path), f"UPDATE plant SET revenue = {value} WHERE plant_id = 1"
+    )
     line = [{"target": NORTH}]
     if words is None:
         found = dqa.read_questions(line, location, scenario=LIVE / "close-plant")

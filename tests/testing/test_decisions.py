@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from dqa.evaluation.user_question import UserQuestion
 from dqa.testing import assert_at_most, assert_choice, assert_ending, assert_reads
 from dqa.testing.decisions import make_questions
 from dqa_simulators.locating.generator import LocatingSize
+from tests.sqlite_files import run_script
 
 READ = Evidence("SELECT o.total FROM orders o WHERE o.note = 'salary'", "", row_count=1)
 FAILED = Evidence("SELECT * FROM budget", "There is no table budget.", error="StatementError")
@@ -94,10 +94,7 @@ def test_the_message_goes_on_with_what_happened() -> None:
 
 def test_a_choice_that_is_no_candidate_is_a_mistake_in_the_test(tmp_path: Path) -> None:
     """Even if the decision equals it; a warning of the database is in the message."""
-    database = tmp_path / "plants.db"
-    with sqlite3.connect(database) as opened:
-        opened.execute("CREATE TABLE plant (name TEXT)")
-    opened.close()
+    database = run_script(tmp_path / "plants.db", "CREATE TABLE plant (name TEXT)")
     asked = UserQuestion(question="Which plant?", candidates=("north", "south"))
     trace = dqa.ask(database, asked, decider="first", allow_no_evidence=True, record=False)
     assert_choice(trace, str(trace.choice))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from dqa.core.question import Question
 from dqa.scenarios import register
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.world import GameEvent
+from tests.sqlite_files import run_script
 
 TALKS = """
 CREATE TABLE talk (deal INTEGER, number INTEGER, side TEXT, act TEXT, price REAL);
@@ -79,10 +79,7 @@ def written(folder: Path, document: str = DOCUMENT) -> Path:
 @pytest.fixture
 def talks(tmp_path: Path) -> Path:
     """Create a database with the talks of some deals."""
-    file = tmp_path / "talks.db"
-    with closing(sqlite3.connect(file)) as made:
-        made.executescript(TALKS)
-    return file
+    return run_script(tmp_path / "talks.db", TALKS)
 
 
 def move(deal: int) -> Question:
@@ -136,7 +133,6 @@ def test_a_history_that_cannot_be_read_is_named(talks: Path, tmp_path: Path) -> 
         ("UPDATE talk SET number = NULL WHERE number = 4", 2, "is missing"),
         ("DELETE FROM talk WHERE number = 2", 2, "is missing"),
     ):
-        with closing(sqlite3.connect(talks)) as made, made:
-            made.execute(change)
+        run_script(talks, change)
         with opened(talks) as database, pytest.raises(DataError, match=words):
             find_position(move(deal), database)

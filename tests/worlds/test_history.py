@@ -11,6 +11,7 @@ import pytest
 from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
 from dqa.worlds.history import Game, History
 from dqa.worlds.world import GameEvent
+from tests.sqlite_files import run_script
 from tests.worlds.playing import make_world, open_history
 
 
@@ -27,9 +28,7 @@ def event(number: int) -> GameEvent:
 
 def test_a_database_of_another_kind_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     """A table of the same name with other columns is no history."""
-    file = tmp_path / "own.sqlite"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE events (game INTEGER, note TEXT)")
+    file = run_script(tmp_path / "own.sqlite", "CREATE TABLE events (game INTEGER, note TEXT)")
     with pytest.raises(DataError, match="table 'events'"):
         History(str(file))
     with closing(sqlite3.connect(file)) as connection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from dqa.worlds.base import find_position
 from dqa.worlds.history import Game, History
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, read_observed
 from dqa.worlds.world import GameEvent, Position
+from tests.sqlite_files import run_script
 from tests.worlds.playing import WORLDS, at_random, make_world, moves_of, open_history
 
 ALONE: dict[str, dict[str, Any]] = {
@@ -95,8 +95,7 @@ def test_a_history_that_no_one_played_names_the_event(name: str, tmp_path: Path)
             episode.choose(move.position.actions[-2])  # bets as small as can be
         move = episode.next_move()
         assert move is not None
-        with closing(sqlite3.connect(folder / "games.sqlite")) as connection, connection:
-            connection.execute(statement)
+        run_script(folder / "games.sqlite", statement)
         with pytest.raises(DataError, match=problem):
             world.position(move.question, move.database)
         episode.close()
@@ -105,10 +104,9 @@ def test_a_history_that_no_one_played_names_the_event(name: str, tmp_path: Path)
 
 def test_a_users_own_table_of_events_is_read(tmp_path: Path) -> None:
     """Details of actions and seats may be missing, and the id may be any text."""
-    file = tmp_path / "own.db"
-    with sqlite3.connect(file) as connection:
-        connection.executescript(
-            f"""
+    file = run_script(
+        tmp_path / "own.db",
+        f"""
             CREATE TABLE games (game INT, world TEXT, settings TEXT);
             CREATE TABLE events (game INT, number INT, stage TEXT, actor TEXT, action TEXT,
               detail TEXT);
@@ -117,9 +115,8 @@ def test_a_users_own_table_of_events_is_read(tmp_path: Path) -> None:
             INSERT INTO events VALUES (7, 1, 'first', 'player', 'raise', NULL),
               (7, 2, 'first', 'opponent', 'call', ''), (7, 3, 'second', 'chance', 'deal', 'K2');
             INSERT INTO hidden VALUES (7, 'player', 'card', 'J1'), (8, 'player', 'card', 'Q1');
-            """
-        )
-    connection.close()
+            """,
+    )
     question = Question("leduc", "mine", "?", "", target={"game": "7", "player": "player"})
     database = plugins.backend("sqlite").open(str(file), isolation="none")
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import pytest
 
 import dqa
 from tests.report.run_report.conftest import HOSTILE, open_page
+from tests.sqlite_files import run_script
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -123,9 +123,7 @@ def test_a_page_that_cannot_be_shown_says_why(tab: Page, page_file: Path, tmp_pa
 
 def test_hostile_texts_stay_texts(tab: Page, tmp_path: Path, complaints: list[str]) -> None:
     """Texts of questions, candidates and models are shown, and never run."""
-    with sqlite3.connect(tmp_path / "shop.db") as shop:
-        shop.execute("CREATE TABLE supplier (name TEXT)")
-    shop.close()
+    run_script(tmp_path / "shop.db", "CREATE TABLE supplier (name TEXT)")
     asked = [{"question": HOSTILE, "rules": HOSTILE, "candidates": [HOSTILE, "b"], "answer": "b"}]
     file = tmp_path / "asked.jsonl"
     file.write_text(json.dumps(asked[0]) + "\n", "utf-8")

@@ -1,11 +1,15 @@
-"""Random draws in exact arithmetic: whole numbers with a fixed sum, distinct pairs."""
+"""Random draws in exact arithmetic, and the situation of drawn columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dqa import plugins
+from dqa.core.situation import Situation, Table
 
 _ROUNDS = 12  # number of draws before all keys are listed
 
@@ -93,6 +97,13 @@ def contains(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.
     return np.asarray(known[positions] == values)
 
 
+def pick(rng: np.random.Generator, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Draw `count` indices with probabilities proportional to `weights`."""
+    steps = np.cumsum(weights)
+    found = np.searchsorted(steps, rng.random(count) * steps[-1], side="right")
+    return np.asarray(np.minimum(found, len(weights) - 1))
+
+
 def heavy_tailed(
     rng: np.random.Generator, count: int, median: float, sigma: float
 ) -> NDArray[np.float64]:
@@ -113,3 +124,10 @@ def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
     owners = np.repeat(np.arange(len(counts)), counts)
     positions = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
     return owners, positions
+
+
+def situation_of(scenario: str, name: str, columns: Mapping[str, Mapping[str, Any]]) -> Situation:
+    """Return the situation of a scenario with these columns, by table."""
+    schema = plugins.scenario(scenario).schema
+    tables = {table: Table(schema.table(table), values) for table, values in columns.items()}
+    return Situation(schema, name, tables)

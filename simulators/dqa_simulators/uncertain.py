@@ -190,7 +190,6 @@ class UncertainGenerator:
     stake: float = 0.0
     size: Size | None = None
     takes_difficulty: bool = False
-    release: tuple[int, int] | None = None
 
     def worlds(self, seed: int = 0, before: int = 0) -> Iterator[DrawnWorld]:
         """Yield an endless series of worlds. Skip the first `before` worlds.

@@ -67,8 +67,6 @@ class Economy:
     ----------
     base_price, pop_demand : arrays of shape (g,)
         The columns of `goods`.
-    listed_demand, listed_supply : arrays of shape (g,)
-        For each goods: the sum of max_demand and the sum of current_output in the tables.
     inputs : array of shape (b,)
         The number of goods that each building needs.
     scale : array of shape (b,)
@@ -83,8 +81,6 @@ class Economy:
 
     base_price: FloatArray
     pop_demand: FloatArray
-    listed_demand: FloatArray
-    listed_supply: FloatArray
     inputs: IntArray
     scale: FloatArray
     supply_goods: IntArray
@@ -106,10 +102,8 @@ class Economy:
         """
         goods = index(situation, "goods", "code")
         buildings = index(situation, "building", "id")
-        base_price = amounts(situation, "goods", "base_price")
-        pop_demand = amounts(situation, "goods", "pop_demand")
         level = amounts(situation, "building", "level").astype(np.float64)
-        g, b = len(base_price), len(level)
+        b = len(level)
         ends = []
         for table in ("supply", "demand"):
             of_goods = positions(situation, table, "goods_id", goods, "goods")
@@ -117,23 +111,18 @@ class Economy:
             unique_pairs(situation, table, of_goods, of_building, b)
             ends.append((of_goods, of_building))
         (supply_goods, supply_building), (demand_goods, demand_building) = ends
-        max_supply = amounts(situation, "supply", "max_supply")
-        output = amounts(situation, "supply", "current_output")
-        max_demand = amounts(situation, "demand", "max_demand")
         return cls(
-            base_price=base_price,
-            pop_demand=pop_demand,
-            listed_demand=sums(demand_goods, max_demand, g),
-            listed_supply=sums(supply_goods, output, g),
+            base_price=amounts(situation, "goods", "base_price"),
+            pop_demand=amounts(situation, "goods", "pop_demand"),
             inputs=np.bincount(demand_building, minlength=b),
             scale=np.divide(level + LEVEL_INCREASE, level, out=np.ones(b), where=level > 0),
             supply_goods=supply_goods,
             supply_building=supply_building,
-            max_supply=max_supply,
-            output=output,
+            max_supply=amounts(situation, "supply", "max_supply"),
+            output=amounts(situation, "supply", "current_output"),
             demand_goods=demand_goods,
             demand_building=demand_building,
-            max_demand=max_demand,
+            max_demand=amounts(situation, "demand", "max_demand"),
         )
 
     def start(self, rules: str) -> tuple[FloatArray, FloatArray]:
@@ -142,9 +131,11 @@ class Economy:
         Under the rule set ``released``, demand and supply are the sums in the tables. Otherwise
         both are 0.
         """
+        goods = len(self.base_price)
         if rules == "released":
-            return self.listed_demand, self.listed_supply
-        return np.zeros(len(self.base_price)), np.zeros(len(self.base_price))
+            demand = sums(self.demand_goods, self.max_demand, goods)
+            return demand, sums(self.supply_goods, self.output, goods)
+        return np.zeros(goods), np.zeros(goods)
 
     def run(self, raised: IntArray, rules: str) -> Run:
         """Simulate k different decisions: row numbers of `building`, or `NOTHING`.

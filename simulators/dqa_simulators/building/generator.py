@@ -11,14 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa import plugins
 from dqa.core.question import Question
-from dqa.core.situation import Situation, Table
+from dqa.core.situation import Situation
 from dqa.loaders.generator.names import stems, with_suffixes
 from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.scenarios.generation import Difficulty, require
 from dqa_simulators.checks import distances, index, position_of, positions
-from dqa_simulators.sampling import apportion, heavy_tailed, ragged
+from dqa_simulators.sampling import apportion, heavy_tailed, pick, ragged, situation_of
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -188,9 +187,7 @@ def _buildings(
     """
     count = size.buildings
     kind = np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(count), side="right")
-    popularity = np.cumsum(rng.gamma(1.5, size=size.goods) + 0.1)
-    main = np.searchsorted(popularity, rng.random(count) * popularity[-1], side="right")
-    main = np.minimum(main, size.goods - 1)
+    main = pick(rng, rng.gamma(1.5, size=size.goods) + 0.1, count)
     primary = kind <= _MINE
     main[primary] = rng.choice(np.flatnonzero(tier == 0), int(primary.sum()))
     level = np.minimum(_levels(rng, kind) * steepness ** tier[main], _LARGEST)
@@ -310,7 +307,6 @@ def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -
 
 def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id: int) -> Situation:
     """Write the economy into tables. Supplies and demands are in the order of buildings."""
-    schema = plugins.scenario("building").schema
     goods, buildings = len(economy.tier), economy.buildings
     words = stems(rng, goods)
     kinds = [kind for tier in _GOODS_KINDS for kind in tier]
@@ -337,8 +333,7 @@ def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id:
     luck = 0.8 + 0.01 * rng.integers(0, 41, len(ids))  # for buildings without inputs
     flows["current_output"] = np.round(flows["max_supply"] * luck[economy.supply.building], 3)
     columns["demand"]["current_input"] = np.zeros(len(columns["demand"]["goods_id"]))
-    tables = {table: Table(schema.table(table), values) for table, values in columns.items()}
-    return Situation(schema, name, tables)
+    return situation_of("building", name, columns)
 
 
 def _columns(flows: _Flows, table: str, level: _Ints, ids: _Ints) -> dict[str, NDArray[Any]]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa import plugins
 from dqa.core.question import Question
-from dqa.core.situation import Situation, Table
+from dqa.core.situation import Situation
 from dqa.loaders.generator.names import stems, with_suffixes
 from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.scenarios.generation import Difficulty, require
 from dqa_simulators.checks import distances, index, position_of, positions
-from dqa_simulators.sampling import contains, distinct_keys, heavy_tailed
+from dqa_simulators.sampling import contains, distinct_keys, heavy_tailed, pick, situation_of
 
 _REACH = 0.06  # mean length of a route and mean reach of a country, as a share of all nodes
 _INLAND = ("vale", "moor", "heath", "plain", "steppe", "ridge")
@@ -118,7 +117,7 @@ def build_locating(
     edges = _routes(rng, size)
     weights = rng.gamma(1.5, size=size.nodes) + 0.05
     weights[size.nodes - size.end_nodes :] *= 2.0  # an end node keeps all its value
-    homes = _pick(rng, weights, size.countries)
+    homes = pick(rng, weights, size.countries)
     development = np.round(3.0 + heavy_tailed(rng, size.countries, 9.0, 1.35), 3)
     presences = _presences(
         rng, size, homes, np.sqrt(development), _Upstream(edges, size.nodes, difficulty.hops)
@@ -160,13 +159,6 @@ class _World:
     node: _Ints  # (r,) position of the node
     merchant: _Flags  # (r,)
     base: _Floats  # (r,)
-
-
-def _pick(rng: np.random.Generator, weights: _Floats, count: int) -> _Ints:
-    """Draw `count` indices with probabilities proportional to `weights`."""
-    steps = np.cumsum(weights)
-    found = np.searchsorted(steps, rng.random(count) * steps[-1], side="right")
-    return np.asarray(np.minimum(found, len(weights) - 1))
 
 
 def _routes(rng: np.random.Generator, size: LocatingSize) -> _Ints:
@@ -234,7 +226,7 @@ def _presences(
     nodes, countries = size.nodes, size.countries
 
     def propose(count: int) -> _Ints:
-        country = _pick(rng, weights, count)
+        country = pick(rng, weights, count)
         home = homes[country]
         around = home + np.rint(rng.laplace(0.0, 1 + _REACH * nodes, size=count)).astype(np.int64)
         feeding = rng.random(count) < 0.5
@@ -311,7 +303,6 @@ def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_
     `order` contains the positions of the nodes in table order. Routes and presences are in the
     order of their nodes.
     """
-    schema = plugins.scenario("locating").schema
     countries, nodes = len(world.homes), len(order)
     country_words, node_words = words[::2][:countries], words[1::2][:nodes]
     country_names = np.array([word.capitalize() for word in country_words], dtype=object)
@@ -321,7 +312,7 @@ def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_
     rank[order] = np.arange(nodes)
     routes = np.argsort(rank[world.sources], kind="stable")
     presences = np.argsort(rank[world.node], kind="stable")
-    columns: dict[str, dict[str, NDArray[Any]]] = {
+    columns = {
         "country": {
             "country_name": country_names,
             "home_node": node_names[world.homes],
@@ -349,8 +340,7 @@ def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_
             "calculated_trading_power": np.zeros(len(presences)),
         },
     }
-    tables = {table: Table(schema.table(table), values) for table, values in columns.items()}
-    return Situation(schema, name, tables)
+    return situation_of("locating", name, columns)
 
 
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -44,13 +43,11 @@ class RuleSet(NamedTuple):
     by_name: bool
 
 
-RULE_SETS: Mapping[str, RuleSet] = MappingProxyType(
-    {
-        "released": RuleSet(continues=True, per_bonus=1.0, by_name=False),
-        "clean": RuleSet(continues=False, per_bonus=1.0, by_name=False),
-        "paper": RuleSet(continues=False, per_bonus=3.0, by_name=True),
-    }
-)
+RULE_SETS: Mapping[str, RuleSet] = {
+    "released": RuleSet(continues=True, per_bonus=1.0, by_name=False),
+    "clean": RuleSet(continues=False, per_bonus=1.0, by_name=False),
+    "paper": RuleSet(continues=False, per_bonus=3.0, by_name=True),
+}
 """The rule sets by name; `dqa_simulators.locating.outcomes` describes them."""
 
 ARRIVAL = 1.05

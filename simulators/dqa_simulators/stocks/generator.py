@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa import plugins
-from dqa.core.situation import Situation, Table
+from dqa.core.situation import Situation
 from dqa.loaders.generator.names import stems
+from dqa_simulators.sampling import situation_of
 from dqa_simulators.uncertain import UncertainGenerator, UncertainWorld, draw_factor
 
 STOCKS = 7
@@ -132,7 +133,6 @@ def _situation(
     days: list[date],
     quotes: dict[str, NDArray[np.float64] | NDArray[np.int64]],
 ) -> Situation:
-    schema = plugins.scenario("stocks").schema
     symbols, dates = [word.upper() for word in words], [day.isoformat() for day in days]
     last = len(days) - 1
     stock = {
@@ -146,13 +146,13 @@ def _situation(
         "date": dates * len(symbols),
         **quotes,
     }
-    tables = {
-        "market": Table(schema.table("market"), {"name": [name], "about": [_ABOUT]}),
-        "stock": Table(schema.table("stock"), stock),
-        "trading_day": Table(schema.table("trading_day"), {"date": dates}),
-        "quote": Table(schema.table("quote"), quote),
+    columns: dict[str, dict[str, Any]] = {
+        "market": {"name": [name], "about": [_ABOUT]},
+        "stock": stock,
+        "trading_day": {"date": dates},
+        "quote": quote,
     }
-    return Situation(schema, name, tables)
+    return situation_of("stocks", name, columns)
 
 
 GENERATOR = UncertainGenerator(

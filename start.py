@@ -35,7 +35,6 @@ LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
 # All tests of a file run on one worker, which starts the servers of its fixtures only once.
 PYTEST = ["pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
 QUICK = [*PYTEST, "-m", "not slow and not deep and not integration", "-r", "fEX"]
-NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
 def main(words: list[str]) -> int:
@@ -135,9 +134,9 @@ def install(extra: str) -> int:
 def run(commands: list[list[str]], folder: Path | None) -> int:
     """Run programs of .venv until one fails. Return its exit code, or 0 if none fails."""
     # The programs start many processes. Without cached bytecode, each compiles every module again.
-    cached = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for name, *words in commands:
-        process = subprocess.Popen([str(BIN / name), *words], cwd=folder, env=cached)
+        process = subprocess.Popen([str(BIN / name), *words], cwd=folder)
         while process.returncode is None:
             try:
                 process.wait()

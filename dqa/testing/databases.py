@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from pkgutil import resolve_name
@@ -80,15 +80,14 @@ class ServerStarter(ExitStack):
     mode
         What to do with a test that needs a container. If no container can run, ``require`` lets the
         test fail, and ``auto`` skips it. ``skip`` always skips the test.
-    environment
-        Environment variables. ``DQA_TEST_NAME_URL`` is the URL of a server to use instead of a
-        container.
+
+    The environment variable ``DQA_TEST_NAME_URL`` is the URL of a server to use instead of a
+    container.
     """
 
-    def __init__(self, mode: str, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, mode: str) -> None:
         super().__init__()
         self._mode = mode
-        self._environment = environment
         self._urls: dict[str, str] = {}
         self._last_script: dict[str, str] = {}
 
@@ -123,7 +122,7 @@ class ServerStarter(ExitStack):
     def _url(self, name: str) -> str:
         __tracebackhide__ = True
         variable = f"DQA_TEST_{name.upper()}_URL"
-        if url := self._environment.get(variable):
+        if url := os.environ.get(variable):
             return url
         if name not in self._urls:
             if self._mode == "skip":

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dqa.testing.decisions import Asker, QuestionMaker
     from dqa.testing.models import ModelRecorder, ModelScripter
 
-CONTAINERS = ("require", "auto", "skip")
-RECORDING = ("none", "missing", "all")
 SERVERS = frozenset({"mysql", "postgres", "neo4j"})
 MARKER = "dqa_container"
 _SHOWN = 3
@@ -56,13 +54,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--dqa-containers",
-        choices=CONTAINERS,
+        choices=("require", "auto", "skip"),
         help="tests with a server: 'require' fails them if no container can run (the default), "
         "'auto' skips them in this case, 'skip' always skips them",
     )
     group.addoption(
         "--dqa-record",
-        choices=RECORDING,
+        choices=("none", "missing", "all"),
         default="none",
         help="which recordings of models to make: 'none' (the default), 'missing' ones, or 'all'",
     )

@@ -205,7 +205,7 @@ def missing_units(  # noqa: PLR0913, PLR0917
     most = left if shelf is None else min(left, offer.lead + shelf - 1)
     safety = NormalDist().inv_cdf(service)
     target = np.minimum(mean * span + safety * np.sqrt(variance), mean * most)
-    return np.maximum(0, target - (reading.stock[item] + reading.coming[item]))
+    return np.asarray(np.maximum(0, target - (reading.stock[item] + reading.coming[item])))
 
 
 def _factory(name: str, description: str, policy: type[Manager]) -> PolicyFactory:

@@ -35,6 +35,8 @@ PROGRAMS = {
     "mariadb": ("mariadbd", "/usr/sbin"),
     "postgres": ("postgres", "/usr/lib/postgresql"),
 }
+# Each test of such a server starts it again, and Neo4j takes half a minute to start.
+NEO4J = pytest.param("neo4j", marks=pytest.mark.deep)
 BACKENDS = {"mariadb": "mysql", "postgres": "postgres", "neo4j": "neo4j"}
 
 
@@ -91,6 +93,14 @@ def targeted(name: str, request: pytest.FixtureRequest, folder: Path) -> Iterato
     target = Target(backend, url)
     yield target
     target.clean()
+
+
+@pytest.fixture(scope="module", params=["mariadb", "postgres", NEO4J])
+def own(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
+    """Give each kind of server in turn, started for the tests of one module."""
+    with started(request.param) as server:
+        yield server
+        server.kill()  # what still runs there, and cannot be ended, would keep it from stopping
 
 
 @pytest.fixture(params=["mysql", "postgres"])

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
 from tests.hostile.fuzz import fuzz
 from tests.hostile.measuring import Measurer, broken_promises
-from tests.integration.conftest import OwnServer, started
-
-# Neo4j takes half a minute to start.
-NEO4J = pytest.param("neo4j", marks=pytest.mark.deep)
-
-
-@pytest.fixture(scope="module", params=["mariadb", "postgres", NEO4J])
-def own(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
-    """Give each server in turn, started for these tests: nobody else's is to suffer from them."""
-    with started(request.param) as server:
-        yield server
-        server.kill()  # what still runs there, and cannot be ended, would keep it from stopping
+from tests.integration.conftest import OwnServer
 
 
 @pytest.mark.slow

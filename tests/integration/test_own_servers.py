@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from pkgutil import resolve_name
@@ -21,7 +21,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
 from dqa.loaders.readback import read_situation
 from tests.databases.engines import small_situation, world
-from tests.integration.conftest import OwnServer, started
+from tests.integration.conftest import NEO4J, OwnServer
 from tests.integration.second_line import attack
 from tests.integration.test_advice import documented, made
 
@@ -35,21 +35,11 @@ STEPS = {
 
 
 MARIADB, POSTGRES = "mariadb", "postgres"
-# Each test starts the server again, and Neo4j starts slowly.
-NEO4J = pytest.param("neo4j", marks=pytest.mark.deep)
 
 
 def on(*names: Any) -> pytest.MarkDecorator:
     """Run a test on some kinds of servers alone."""
     return pytest.mark.parametrize("own", names, indirect=True)
-
-
-@pytest.fixture(scope="module", params=[MARIADB, POSTGRES, NEO4J])
-def own(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
-    """Give each kind of server in turn."""
-    with started(request.param) as server:
-        yield server
-        server.kill()  # what still runs there would keep it from stopping
 
 
 def count_of(database: dqa.Database) -> str:

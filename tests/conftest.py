@@ -56,26 +56,24 @@ def _scenarios_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "_registered", dict(catalogue._registered))
 
 
+def _data_folder(variable: str, name: str) -> Path:
+    """Return the folder that an environment variable names, or the shared copy."""
+    folder = Path(os.environ.get(variable, ROOT.parent / "shared" / "data" / name))
+    if not folder.is_dir():
+        pytest.skip(f"no {name} at {folder}; set {variable}")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def release_dir() -> Path:
     """Return the folder of the DQA release: ``DQA_RELEASE_DIR``, or the shared copy."""
-    folder = Path(
-        os.environ.get("DQA_RELEASE_DIR", ROOT.parent / "shared" / "data" / "dqa-release")
-    )
-    if not folder.is_dir():
-        pytest.skip(f"no DQA release at {folder}; set DQA_RELEASE_DIR")
-    return folder
+    return _data_folder("DQA_RELEASE_DIR", "dqa-release")
 
 
 @pytest.fixture(scope="session")
 def dellma_release_dir() -> Path:
     """Return the folder of the DeLLMa release: ``DQA_DELLMA_DIR``, or the shared copy."""
-    folder = Path(
-        os.environ.get("DQA_DELLMA_DIR", ROOT.parent / "shared" / "data" / "dellma-release")
-    )
-    if not folder.is_dir():
-        pytest.skip(f"no DeLLMa release at {folder}; set DQA_DELLMA_DIR")
-    return folder
+    return _data_folder("DQA_DELLMA_DIR", "dellma-release")
 
 
 DATA = ("release_dir", "dellma_release_dir")

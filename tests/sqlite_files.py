@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 WAREHOUSES = (
     "CREATE TABLE warehouse (name TEXT, cost REAL);"
@@ -17,3 +18,9 @@ def run_script(file: Path | str, script: str) -> Path:
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(script)
     return Path(file)
+
+
+def rows_of(file: Path | str, statement: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement on a SQLite file."""
+    with closing(sqlite3.connect(file)) as connection:
+        return connection.execute(statement).fetchall()

@@ -137,21 +137,23 @@ def spider_entries() -> list[dict[str, object]]:
 
 def write_bird(folder: Path, entries: object = None) -> Path:
     """Write the set into a new folder in BIRD's form."""
-    _write_databases(folder / "dev_databases")
-    _write_json(folder / "dev.json", bird_entries() if entries is None else entries)
-    _write_json(folder / "dev_tables.json", [])
-    lines = [f"{asked.gold}\t{asked.database}\n" for asked in QUESTIONS]
-    (folder / "dev.sql").write_text("".join(lines), "utf-8")
-    return folder
+    names = ("dev_databases", "dev_tables.json", "dev.sql")
+    return _write(folder, bird_entries() if entries is None else entries, *names)
 
 
 def write_spider(folder: Path, entries: object = None) -> Path:
     """Write the set into a new folder in Spider's form."""
-    _write_databases(folder / "database")
-    _write_json(folder / "dev.json", spider_entries() if entries is None else entries)
-    _write_json(folder / "tables.json", [])
+    names = ("database", "tables.json", "dev_gold.sql")
+    return _write(folder, spider_entries() if entries is None else entries, *names)
+
+
+def _write(folder: Path, entries: object, databases: str, tables: str, gold: str) -> Path:
+    """Write the entries, and the files with these names."""
+    _write_databases(folder / databases)
+    _write_json(folder / "dev.json", entries)
+    _write_json(folder / tables, [])
     lines = [f"{asked.gold}\t{asked.database}\n" for asked in QUESTIONS]
-    (folder / "dev_gold.sql").write_text("".join(lines), "utf-8")
+    (folder / gold).write_text("".join(lines), "utf-8")
     return folder
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from dqa.cli.main import run
+from tests.sqlite_files import run_script
 
 
 @dataclass(frozen=True)
@@ -59,16 +58,14 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def whole_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a database of a user's own: suppliers, and 300 tables that no question is about."""
-    path = tmp_path_factory.mktemp("shop") / "shop.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE supplier (id INTEGER PRIMARY KEY, name TEXT, cost REAL)")
-        connection.execute("INSERT INTO supplier VALUES (1, 'Nord, West', 2.5), (2, 'Süd', 1.0)")
-        connection.execute("CREATE TABLE salary (name TEXT, pay REAL)")
-        columns = ", ".join(f"measure_{number} REAL" for number in range(12))
-        for number in range(300):
-            connection.execute(f"CREATE TABLE archive_{number:03} (id INTEGER, {columns})")
-        connection.commit()
-    return path
+    columns = ", ".join(f"measure_{number} REAL" for number in range(12))
+    script = [
+        "CREATE TABLE supplier (id INTEGER PRIMARY KEY, name TEXT, cost REAL)",
+        "INSERT INTO supplier VALUES (1, 'Nord, West', 2.5), (2, 'Süd', 1.0)",
+        "CREATE TABLE salary (name TEXT, pay REAL)",
+        *(f"CREATE TABLE archive_{number:03} (id INTEGER, {columns})" for number in range(300)),
+    ]
+    return run_script(tmp_path_factory.mktemp("shop") / "shop.db", ";".join(script))
 
 
 @pytest.fixture

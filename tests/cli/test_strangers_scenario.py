@@ -6,10 +6,8 @@ import json
 import re
 import shlex
 import shutil
-import sqlite3
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import pytest
 
 from dqa.scenarios import catalogue
 from tests.cli.conftest import Command
+from tests.sqlite_files import run_script
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "tests" / "scenarios" / "branch_office"
@@ -135,10 +134,12 @@ def test_the_documented_questions_of_one_scenario_are_scored_in_place(
     monkeypatch.setattr(catalogue, "_registered", {})
     monkeypatch.chdir(tmp_path)
     documented(tmp_path / "branches", "")
-    with closing(sqlite3.connect("firm.db")) as database, database:
-        database.execute("CREATE TABLE branch (name TEXT, revenue REAL, rent REAL, wages REAL)")
-        rows = [("Leeds", 90, 20, 60), ("York", 80, 20, 40), ("Hull", 70, 30, 25)]
-        database.executemany("INSERT INTO branch VALUES (?, ?, ?, ?)", rows)
+    run_script(
+        "firm.db",
+        "CREATE TABLE branch (name TEXT, revenue REAL, rent REAL, wages REAL);"
+        "INSERT INTO branch VALUES ('Leeds', 90, 20, 60), ('York', 80, 20, 40);"
+        "INSERT INTO branch VALUES ('Hull', 70, 30, 25);",
+    )
     text = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
     (block,) = re.findall(r"```bash\n(echo .*?)```", text, re.DOTALL)
     written, command = block.strip().splitlines()

@@ -31,6 +31,7 @@ from dqa.core.errors import (
 from dqa.core.situation import Situation
 from dqa.databases import worker_pool
 from tests.programs import run_python, start_python
+from tests.sqlite_files import run_script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 
@@ -47,11 +48,11 @@ CRASH = "RETURN id(NULL)"
 @pytest.fixture(scope="module")
 def shop_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a SQLite file with a table of three rows."""
-    path = tmp_path_factory.mktemp("isolation") / "shop.db"
-    with closing(sqlite3.connect(path)) as made, made:
-        made.execute("CREATE TABLE shop (name TEXT, price REAL)")
-        made.executemany("INSERT INTO shop VALUES (?, ?)", [("a", 1.0), ("b", 2.0), ("c", 3.0)])
-    return path
+    return run_script(
+        tmp_path_factory.mktemp("isolation") / "shop.db",
+        "CREATE TABLE shop (name TEXT, price REAL);"
+        "INSERT INTO shop VALUES ('a', 1.0), ('b', 2.0), ('c', 3.0);",
+    )
 
 
 @pytest.fixture(scope="module")

@@ -19,13 +19,11 @@ from tests.sqlite_files import run_script
 
 def test_a_broken_view_is_left_out_with_a_note(tmp_path: Path) -> None:
     """It hides no other table."""
-    file = tmp_path / "broken.db"
-    connection = sqlite3.connect(file)
-    connection.executescript(
+    file = run_script(
+        tmp_path / "broken.db",
         "CREATE TABLE gone(x INT); CREATE VIEW seen AS SELECT x FROM gone;"
-        "CREATE TABLE kept(y INT); PRAGMA legacy_alter_table = ON; DROP TABLE gone;"
+        "CREATE TABLE kept(y INT); PRAGMA legacy_alter_table = ON; DROP TABLE gone;",
     )
-    connection.close()
     database = plugins.backend("sqlite").open(str(file))
     schema = database.schema()
     assert [table.name for table in schema.tables] == ["kept"]
@@ -56,9 +54,8 @@ def test_a_view_that_is_mended_later_shows_no_column_that_is_denied(
 @pytest.fixture
 def indexed(tmp_path: Path) -> Iterator[GuardedDatabase]:
     """A database with indexes of texts and places, one of them of another table's texts."""
-    file = tmp_path / "indexed.db"
-    connection = sqlite3.connect(file)
-    connection.executescript(
+    file = run_script(
+        tmp_path / "indexed.db",
         "CREATE TABLE kept(y INT, memo TEXT); INSERT INTO kept VALUES (7, 'a secret');"
         "CREATE TABLE kept_data(y INT);"
         "CREATE VIRTUAL TABLE sought USING fts5(title, body);"
@@ -67,9 +64,8 @@ def indexed(tmp_path: Path) -> Iterator[GuardedDatabase]:
         "CREATE VIRTUAL TABLE memos USING fts5(memo, content='kept', content_rowid='y');"
         "CREATE VIRTUAL TABLE words USING fts5vocab(sought, row);"
         "INSERT INTO sought VALUES ('one', 'hidden'); INSERT INTO older VALUES ('one', 'hidden');"
-        "INSERT INTO near VALUES (1, 2, 3); INSERT INTO memos(memos) VALUES ('rebuild');"
+        "INSERT INTO near VALUES (1, 2, 3); INSERT INTO memos(memos) VALUES ('rebuild');",
     )
-    connection.close()
     database = plugins.backend("sqlite").open(str(file))
     yield database
     database.close()

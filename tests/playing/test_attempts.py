@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.spec import DEALS
 from dqa_simulators.games.episode import Start
+from tests.sqlite_files import rows_of
 from tests.worlds.errand import ERRAND, ROOMS, Errand, ErrandEpisode
 
 pytestmark = pytest.mark.usefixtures("errand")
@@ -117,10 +116,8 @@ def test_attempts_are_made_until_one_is_right_and_the_best_counts(tmp_path: Path
     assert attempts is not None
     assert attempts.value == pytest.approx(sum(needed.values()) / 8)
     assert "Attempts" in run.report()
-    with closing(sqlite3.connect(tmp_path / "run" / "history.db")) as connection:
-        events = connection.execute(
-            "SELECT action FROM events WHERE number > 1 ORDER BY game, number"
-        ).fetchall()
+    statement = "SELECT action FROM events WHERE number > 1 ORDER BY game, number"
+    events = rows_of(tmp_path / "run" / "history.db", statement)
     assert [action for (action,) in events] == [
         action
         for trace in run.traces

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +26,7 @@ from dqa.evaluation.results import Outcome
 from dqa.report.game_tables import DIFFERENCES
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
 from dqa.worlds.training import Trainer, learning_player
-from tests.sqlite_files import run_script
+from tests.sqlite_files import rows_of, run_script
 
 pytestmark = pytest.mark.usefixtures("duel")
 HERE = RunOptions(isolation="none")
@@ -137,8 +135,7 @@ def test_a_run_goes_on_with_its_history(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert (dqa.play(out=place, resume=True).made or 0) > 0
-    with closing(sqlite3.connect(tmp_path / "named.db")) as connection:
-        assert connection.execute("SELECT COUNT(*) FROM games").fetchone() == (12,)
+    assert rows_of(tmp_path / "named.db", "SELECT COUNT(*) FROM games") == [(12,)]
     with pytest.raises(UsageError, match=r"named\.db contains games of another run.*--history"):
         played(history=tmp_path / "named.db", **how)
     assert not list(tmp_path.glob("**/*history.db"))
@@ -235,9 +232,8 @@ def test_a_game_that_another_process_began_again_is_played_again(duel: WorldFact
         patch.setattr(plugins, "world", lambda _: replace(duel, policies=policies))
         alone = RunOptions(isolation="none", workers=1)
         run = dqa.play("kuhn", "slow", "eager", games=3, history=file, options=alone)
-        with closing(sqlite3.connect(file)) as connection:
-            attempts = dict(connection.execute("SELECT game, attempt FROM attempts"))
-            events = dict(connection.execute("SELECT game, count(*) FROM events GROUP BY game"))
+        attempts = dict(rows_of(file, "SELECT game, attempt FROM attempts"))
+        events = dict(rows_of(file, "SELECT game, count(*) FROM events GROUP BY game"))
     assert [result.question for result in run.results] == ["kuhn/1", "kuhn/2", "kuhn/3"]
     assert run.counts.complete
     assert len(attempts) == 3

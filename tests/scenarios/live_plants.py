@@ -6,7 +6,6 @@ The scenarios of ``live/`` name its columns; it has another table, too.
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +18,7 @@ import dqa
 from dqa.core.evidence import COMPARE
 from dqa.models.scripted.steps import Answer, Step
 from dqa.testing.fake_models import PreparedReplies, Reply
+from tests.sqlite_files import run_script
 
 LIVE = Path(__file__).parent / "live"
 ROWS: Sequence[tuple[int, str, str, str, str, str, int, bool]] = (
@@ -88,10 +88,7 @@ def cypher(label: str, *, typed: bool) -> Iterator[str]:
 def make_embedded(backend: str, folder: Path) -> str:
     """Create the warehouse in a file of an embedded database, and return its location."""
     if backend == "sqlite":
-        file = folder / "plants.db"
-        with closing(sqlite3.connect(file)) as connection, connection:
-            for statement in statements("sqlite"):
-                connection.execute(statement)
+        file = run_script(folder / "plants.db", ";".join(statements("sqlite")))
     elif backend == "duckdb":
         file = folder / "plants.duckdb"
         with closing(duckdb.connect(str(file))) as opened:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,7 @@ import pytest
 from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
 from dqa.worlds.history import Game, History
 from dqa.worlds.world import GameEvent
-from tests.sqlite_files import run_script
+from tests.sqlite_files import rows_of, run_script
 from tests.worlds.playing import make_world, open_history
 
 
@@ -31,8 +29,7 @@ def test_a_database_of_another_kind_is_refused_and_left_as_it_is(tmp_path: Path)
     file = run_script(tmp_path / "own.sqlite", "CREATE TABLE events (game INTEGER, note TEXT)")
     with pytest.raises(DataError, match="table 'events'"):
         History(str(file))
-    with closing(sqlite3.connect(file)) as connection:
-        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("events",)]
+    assert rows_of(file, "SELECT name FROM sqlite_master") == [("events",)]
 
 
 def test_a_player_reads_what_is_written_later(tmp_path: Path) -> None:
@@ -90,9 +87,7 @@ def test_a_game_that_is_begun_again_leaves_nothing_of_before(tmp_path: Path) -> 
     assert move.database.query("SELECT * FROM events").rows == ()
     assert len(move.database.query("SELECT * FROM games").rows) == 1
     again.close()
-    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
-        assert connection.execute("SELECT game FROM events").fetchall() == [(5,)]
-    connection.close()
+    assert rows_of(tmp_path / "games.sqlite", "SELECT game FROM events") == [(5,)]
     with pytest.raises(DataError, match="already contains this event or game"):
         history.add(5, [event(1)])
     history.close()
@@ -134,10 +129,8 @@ def test_a_process_that_lost_its_game_writes_nothing_more(tmp_path: Path) -> Non
     with pytest.raises(GameTakenError, match="started game 1 again"):
         slow.numbered_from(9).add(1, (), {"player": 1.0})
     taking.add(1, (), {"player": 2.0})
-    with sqlite3.connect(file) as connection:
-        assert connection.execute("SELECT COUNT(*) FROM events").fetchone() == (1,)
-        assert connection.execute("SELECT payoff FROM outcomes").fetchall() == [(2.0,)]
-    connection.close()
+    assert rows_of(file, "SELECT COUNT(*) FROM events") == [(1,)]
+    assert rows_of(file, "SELECT payoff FROM outcomes") == [(2.0,)]
     slow.close()
     taking.close()
 

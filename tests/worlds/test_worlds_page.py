@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
 
+from tests.sqlite_files import rows_of
 from tests.worlds.playing import WORLDS, at_random, make_world, moves_of, open_history
 
 PAGE = (Path(__file__).parents[2] / "docs" / "worlds.md").read_text(encoding="utf-8")
@@ -43,8 +43,6 @@ def test_the_documented_statement_answers(tmp_path: Path) -> None:
             for _ in moves_of(world.start(seed), at_random(seed, cautious=0.7)):
                 pass
     (statement,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
-    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
-        rows = connection.execute(statement).fetchall()
-    connection.close()
+    rows = rows_of(tmp_path / "games.sqlite", statement)
     history.close()
     assert {row[0] for row in rows} >= {"pre-flop", "bets", "first", "turn 1"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +16,7 @@ from dqa.testing.fake_models import PreparedReplies
 from dqa_dellma.tree.decision_tree import find_tree
 from dqa_dellma.tree.page import write_tree
 from tests.scenarios.live_plants import LIVE, NORTH, SUMMED, make_embedded
+from tests.sqlite_files import run_script
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -29,11 +29,10 @@ Maker: TypeAlias = Callable[[Path], Path]
 
 def a_report_with_a_wide_result(folder: Path) -> Path:
     """Write the report of a run whose statement returns twenty wide columns."""
-    with sqlite3.connect(folder / "wide.db") as database:
-        database.execute(f"CREATE TABLE wide ({', '.join(f'{name} TEXT' for name in COLUMNS)})")
-        cells = ", ".join("'a value of some length'" for _ in COLUMNS)
-        database.execute(f"INSERT INTO wide VALUES ({cells})")
-    database.close()
+    cells = ", ".join("'a value of some length'" for _ in COLUMNS)
+    columns = ", ".join(f"{name} TEXT" for name in COLUMNS)
+    script = f"CREATE TABLE wide ({columns}); INSERT INTO wide VALUES ({cells})"
+    run_script(folder / "wide.db", script)
     asked = {"question": "Which one?", "candidates": ["a", "b"], "answer": "b"}
     (folder / "asked.jsonl").write_text(json.dumps(asked) + "\n", "utf-8")
     source = dqa.OwnQuestions(file=folder / "asked.jsonl", databases=str(folder / "wide.db"))

@@ -9,8 +9,8 @@ read the files of the views.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from glob import glob
 from pathlib import Path
 from typing import Self
@@ -48,10 +48,9 @@ class DataFiles(Namespaces):
         self.location = location
 
     @classmethod
-    @contextmanager
-    def connect(cls, location: str) -> Iterator[Self]:
+    def connect(cls, location: str) -> AbstractContextManager[Self]:
         """Yield the namespace of a location. No file is read yet."""
-        yield cls(location)
+        return nullcontext(cls(location))
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
         """Return the only schema; raise `UsageError` if a file is missing."""

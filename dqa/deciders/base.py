@@ -232,7 +232,6 @@ def share_options(
     }
 
 
-_Model = TypeVar("_Model", bound=BaseModel)
 _KINDS: Mapping[str, str] = {
     "boolean": "true or false",
     "integer": "a whole number",
@@ -287,8 +286,8 @@ def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[Set
 
 
 def read_settings(
-    model: type[_Model], values: Mapping[str, Any], names: Mapping[str, str], decider: str
-) -> _Model:
+    model: type[_Own], values: Mapping[str, Any], names: Mapping[str, str], decider: str
+) -> _Own:
     """Create settings from values by field. Missing fields get their defaults.
 
     Parameters

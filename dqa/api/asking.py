@@ -239,6 +239,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
 
     def decide() -> Decision:
         made = require_decision(decider.decide(question, described), decisions.name)
+        made = _require_candidate(made, question, described)
         if evidence:
             made = _require_evidence(made, question, queries=decisions.queries)
         return _review(made, question, described, reviewing)
@@ -288,8 +289,22 @@ def _require_evidence(decision: Decision, question: Question, *, queries: bool) 
         f"No data supports the answer '{shortened(decision.answer, _LONGEST)}': {ran}. "
         "To accept such answers, use --allow-no-evidence (allow_no_evidence=True)."
     )
-    event = EndingEvent.of(Ending.NO_EVIDENCE, decision.steps, problem)
-    ended = replace(decision, ending=Ending.NO_EVIDENCE, choice=None, error=problem)
+    return _without_choice(decision, Ending.NO_EVIDENCE, problem)
+
+
+def _require_candidate(decision: Decision, question: Question, database: Database) -> Decision:
+    """Remove a choice that is not a candidate. A user's own decider may not have checked it."""
+    choices = None if decision.choice is None else choices_of(question, database)
+    if choices is None or decision.choice in choices.candidates:
+        return decision
+    problem = f"The choice {decision.choice!r} is not one of the {choices.total} candidates."
+    return _without_choice(decision, Ending.UNPARSABLE, problem)
+
+
+def _without_choice(decision: Decision, ending: Ending, problem: str) -> Decision:
+    """Return a decision that ended without a choice."""
+    event = EndingEvent.of(ending, decision.steps, problem)
+    ended = replace(decision, ending=ending, choice=None, error=problem)
     return replace(ended, trace=(*decision.trace, event))
 
 

@@ -237,9 +237,16 @@ def name_objects(
         several: list[Any] = [group] if is_one or not isinstance(group, Iterable) else list(group)
         for one in several:
             if not isinstance(one, str | Decider | DeciderFactory):
+                is_class = isinstance(one, type) and issubclass(one, Decider)
+                hint = f" Did you mean {one.__name__}()?" if is_class else ""
                 raise errors.UsageError(
                     f"{one!r} is not a decider: give a name, or an object of a class that inherits "
-                    "from dqa.Decider."
+                    f"from dqa.Decider.{hint}"
+                )
+            if not hasattr(one, "name") and not isinstance(one, str):
+                kind = type(one).__name__
+                raise errors.UsageError(
+                    f'The decider {kind} has no name: add name = "..." to the class {kind}.'
                 )
         names.append(tuple(one if isinstance(one, str) else one.name for one in several))
         deciders |= {one.name: one for one in several if not isinstance(one, str)}

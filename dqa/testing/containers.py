@@ -130,7 +130,7 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
         server's log.
     """
     if name not in _SERVERS:
-        raise UnknownNameError("kind of container", name, _SERVERS)
+        raise UnknownNameError("server", name, _SERVERS)
     why = why_no_container(name, image)
     if why is not None:
         raise DatabaseUnavailableError(why)

@@ -13,7 +13,7 @@ import pytest
 
 from dqa.api.databases import Content, temporary_database
 from dqa.core.database import Database
-from dqa.core.errors import DqaError
+from dqa.core.errors import DqaError, UnknownNameError
 from dqa.core.files import read_text
 from dqa.databases.backends import BUILT_IN
 from dqa.testing.containers import SERVERS, run_container, why_no_container
@@ -63,13 +63,17 @@ class DatabaseCreator(ExitStack):
         DataError, UsageError, MissingKeyError, DatabaseUnavailableError
             See `dqa.temporary_database`.
         """
+        __tracebackhide__ = True
         chosen = engine or self._engine
         if isinstance(content, Path):
             content = self._folder / content
         exists = isinstance(content, Path) and content.suffix not in {".sql", ".cypher", ".cql"}
         served = chosen in SERVERS and not exists
         location: str | None = self._fixture("dqa_server")(chosen) if served else None
-        return self.enter_context(temporary_database(content, chosen, location, **access))
+        try:
+            return self.enter_context(temporary_database(content, chosen, location, **access))
+        except DqaError as error:  # a traceback through dqa does not help
+            raise error.with_traceback(None) from None
 
 
 class ServerStarter(ExitStack):
@@ -105,10 +109,14 @@ class ServerStarter(ExitStack):
 
         Raises
         ------
+        UnknownNameError
+            There is no such server.
         DataError
             The server refuses the script.
         """
         __tracebackhide__ = True
+        if name not in SERVERS:
+            raise UnknownNameError("server", name, SERVERS)
         url = self._url(name)
         script = read_text(seed) if isinstance(seed, Path) else seed
         if script is not None and self._last_script.get(name) != script:

@@ -14,7 +14,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DqaError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
-from dqa.core.text import counted
+from dqa.core.text import counted, shortened
 from dqa.evaluation.traces import Trace
 from dqa.evaluation.user_question import UserQuestion
 from dqa.loaders.generator.generate import generate
@@ -22,6 +22,8 @@ from dqa.loaders.generator.generate import generate
 Decided: TypeAlias = Trace | Decision
 """The result of `dqa.ask`, or of a decider."""
 
+_LONGEST = 200
+"""The maximum number of characters of a list of candidates in a message."""
 _TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*'")
 
 
@@ -46,6 +48,8 @@ def ask_in_test(
     try:
         return ask(database, question, debug=True, record=False, **fields)
     except DqaError as error:
+        if statement := getattr(error, "statement", ""):
+            error.add_note(f"Statement: {statement}")
         # The message explains the fix. A long traceback through the agent would hide it.
         raise error.with_traceback(None) from None
 
@@ -66,7 +70,8 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
     if asked is not None and listed and len(listed) == asked.total:
         for each in expected:
             if each not in listed:
-                _fail(decision, f"{each!r} is not one of the {len(listed)} candidates.")
+                known = shortened(", ".join(map(str, listed)), _LONGEST)
+                _fail(decision, f"{each!r} is not one of the {len(listed)} candidates: {known}.")
     choice = decision.answer.strip() if decision.choice is None else decision.choice
     if choice in (expected if decision.choice is not None else [str(each) for each in expected]):
         return

@@ -32,6 +32,11 @@ def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
         dqa.evaluate(QUESTIONS, "planrag", models=[one, other])
     with pytest.raises(UsageError, match=r"is not a decider: .* inherits from dqa\.Decider"):
         dqa.evaluate(QUESTIONS, ["planrag", object()])  # type: ignore[list-item]
+    nameless = type("Nameless", (dqa.Decider,), {"decide": lambda *_: None})
+    with pytest.raises(UsageError, match=r"Did you mean Nameless\(\)"):
+        dqa.evaluate(QUESTIONS, [nameless])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="Nameless has no name"):
+        dqa.evaluate(QUESTIONS, [nameless()])
     with pytest.raises(UsageError, match=r"^model is a int: give a name such as openai:gpt-5"):
         dqa.evaluate(QUESTIONS, "planrag", model=3)
 

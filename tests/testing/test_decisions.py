@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
 from dqa.evaluation.user_question import UserQuestion
 from dqa.testing import assert_at_most, assert_choice, assert_ending, assert_reads
-from dqa.testing.decisions import make_questions
+from dqa.testing.decisions import ask_in_test, make_questions
 from dqa_simulators.locating.generator import LocatingSize
 from tests.sqlite_files import run_script
 
@@ -92,12 +93,34 @@ def test_the_message_goes_on_with_what_happened() -> None:
     assert "Evidence: 0 statements" in str(raised.value)
 
 
+class Stray(dqa.Decider):
+    """A user's decider that does not check its choice."""
+
+    name = "stray"
+
+    def decide(self, question: dqa.Question, database: dqa.Database) -> Decision:
+        """Choose something else, after a statement of which the test may need the text."""
+        if question.text == "Delete?":
+            database.query("DELETE FROM plant")
+        return Decision(Ending.ANSWERED, "elsewhere", "elsewhere")
+
+
+def test_a_refused_statement_is_in_the_error_of_a_test(dqa_database: Any) -> None:
+    """The test shows it."""
+    plants = dqa_database({"plant": {"name": ["north"]}})
+    with pytest.raises(dqa.QueryError) as raised:
+        ask_in_test(plants, "Delete?", decider=Stray())
+    assert raised.value.__notes__ == ["Statement: DELETE FROM plant"]
+
+
 def test_a_choice_that_is_no_candidate_is_a_mistake_in_the_test(tmp_path: Path) -> None:
     """Even if the decision equals it; a warning of the database is in the message."""
     database = run_script(tmp_path / "plants.db", "CREATE TABLE plant (name TEXT)")
     asked = UserQuestion(question="Which plant?", candidates=("north", "south"))
     trace = dqa.ask(database, asked, decider="first", allow_no_evidence=True, record=False)
     assert_choice(trace, str(trace.choice))
+    stray = dqa.ask(database, asked, decider=Stray(), allow_no_evidence=True, record=False)
+    assert (stray.ending, stray.choice) == (Ending.UNPARSABLE, None)
     with pytest.raises(AssertionError, match="'nowhere' is not one of the 2 candidates"):
         assert_choice(trace, str(trace.choice), "nowhere")
     warned = Rows(("n",), (), warning="there is no label Plnat").to_text()

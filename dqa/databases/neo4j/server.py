@@ -236,7 +236,8 @@ class Server:
         if code:
             return errors.DatabaseUnavailableError(f"{where} failed: {problem}.")
         return errors.DatabaseUnavailableError(
-            f"{where} cannot be reached: {problem}. Is it running, and is this its Bolt port?"
+            f"{where} cannot be reached: {problem.rstrip(':.')}. Is it running, and is this its "
+            "Bolt port?"
         )
 
 

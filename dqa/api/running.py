@@ -243,7 +243,7 @@ def name_objects(
                     f"{one!r} is not a decider: give a name, or an object of a class that inherits "
                     f"from dqa.Decider.{hint}"
                 )
-            if not hasattr(one, "name") and not isinstance(one, str):
+            if not isinstance(one, str) and getattr(one, "name", None) is None:
                 kind = type(one).__name__
                 raise errors.UsageError(
                     f'The decider {kind} has no name: add name = "..." to the class {kind}.'

@@ -71,18 +71,25 @@ def dump_line(value: object) -> str:
 
 def problem_of(error: ValidationError, record: type[BaseModel] | None = None) -> str:
     """Describe the first problem on one line. For an unknown field, suggest a similar field."""
-    wrong = [
-        one
-        for one in error.errors(include_url=False)
-        if one["type"] != "default_factory_not_called"
-    ]
-    # Report an unknown field first: often, it is the misspelt name of a missing field.
-    first = min(wrong, key=lambda one: one["type"] != _UNKNOWN)
-    more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+    first, *others = problems_in(error)
+    more = f" (and {len(others)} more)" if others else ""
     path = ".".join(map(str, first["loc"]))
     if not path or first["type"] == _UNKNOWN:
         return problem_of_field(first, record, path) + more
     return f"{path}: {problem_of_field(first, record, path)}{more}"
+
+
+def problems_in(error: ValidationError) -> list[Any]:
+    """Return pydantic's problems. Unknown fields are first.
+
+    An unknown field is often the misspelt name of a missing field.
+    """
+    found = [
+        one
+        for one in error.errors(include_url=False)
+        if one["type"] != "default_factory_not_called"
+    ]
+    return sorted(found, key=lambda one: one["type"] != _UNKNOWN)
 
 
 def problem_of_field(

@@ -392,9 +392,10 @@ class _Rules:
         columns = {"*"} | self.known["columns of functions"] | self.policy.column_words
         columns |= frozenset() if self.policy.restricts else _SYSTEM_COLUMNS
         if self.policy.schema is None or name.casefold() not in columns:
-            hint = closest(name, columns, schema=self.policy.schema)
-            problem = f".{name} is not a known column, so the database might run it as a function."
-            raise Refusal(f"{problem}{hint}")
+            hint = closest(name, self.policy.column_words, schema=self.policy.schema)
+            raise Refusal(
+                f"there is no column {name}, so the database might run .{name} as a function.{hint}"
+            )
 
     of_classes: ClassVar[Mapping[type, Callable[[_Rules, Any], None]]] = {
         exp.Anonymous: _check_function,

@@ -39,7 +39,7 @@ from pydantic import ValidationError
 
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import read_text
-from dqa.core.records import problem_of_field
+from dqa.core.records import problem_of_field, problems_in
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
 from dqa.core.text import counted
 from dqa.scenarios.base import Heuristic, Scenario
@@ -127,7 +127,7 @@ class _Reading:
         try:
             return ScenarioDocument.model_validate(merged.values), merged
         except ValidationError as error:
-            for detail in error.errors(include_url=False):
+            for detail in problems_in(error):
                 path = detail["loc"]
                 problem = problem_of_field(detail, ScenarioDocument, str(path[-1]))
                 self._problems.append(merged.wrong(path, problem))

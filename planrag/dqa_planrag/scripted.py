@@ -125,9 +125,10 @@ def _prompt(messages: _Messages) -> TaskPrompt:
 
 
 def _observed(evidence: Evidence) -> Observed:
-    """Return the rows of a statement's result that were shown to the model."""
+    """Return the rows of a statement's result that were shown to the model, or the error."""
     lines = takewhile(lambda line: line.startswith("["), evidence.observation.splitlines())
-    return Observed(tuple(tuple(json.loads(row)) for row in [*lines][1:]))
+    problem = evidence.observation if evidence.error is not None else ""
+    return Observed(tuple(tuple(json.loads(row)) for row in [*lines][1:]), problem=problem)
 
 
 def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list[str]:

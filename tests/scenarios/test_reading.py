@@ -48,7 +48,7 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "field", "words"),
     [
-        ('unit = "bill"', 'units = "bill"', "outcomes.unit", "is missing"),
+        ('unit = "bill"', 'units = "bill"', "outcomes.units", "did you mean 'unit'"),
         (
             'goal = "minimise"',
             'goal = "min"',

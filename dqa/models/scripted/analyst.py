@@ -28,7 +28,7 @@ _PLAN = (
     "4. Choose the best."
 )
 _CORRECT = (
-    "correct the scenario's file outcomes.* ('dqa doctor --scenario DIR --database URL' shows the "
+    "Correct the scenario's file outcomes.* ('dqa doctor --scenario DIR --database URL' shows the "
     "line)"
 )
 _NOTHING = Answer("There is no candidate.", "none")
@@ -76,10 +76,8 @@ def analyst(task: Task, seed: int) -> Script:
     if not values and seen.last:
         return first
     if not values:
-        raise UsageError(
-            f"The outcomes of the candidates are not known, because their statement returned no "
-            f"row: {_CORRECT}."
-        )
+        why = seen.problem.removeprefix("Error: ").rstrip(".") or "their statement returned no row"
+        raise UsageError(f"The outcomes of the candidates are not known: {why}. {_CORRECT}.")
     best, word = (max, "highest") if scenario.goal == "maximise" else (min, "lowest")
     chosen = best(values, key=values.__getitem__)
     return Answer(f"{chosen} leads to the {word} {unit}, {values[chosen]:.6g}.", chosen)
@@ -137,4 +135,4 @@ def _figure(row: Sequence[Cell]) -> float:
         figure = float(f"{float(row[1]):.10g}")  # type: ignore[arg-type]  # raises TypeError
         if not math.isnan(figure):
             return figure
-    raise UsageError(f"The outcome of {str(row[0])!r} is not a number: {_CORRECT}.")
+    raise UsageError(f"The outcome of {str(row[0])!r} is not a number. {_CORRECT}.")

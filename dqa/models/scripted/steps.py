@@ -45,10 +45,13 @@ class Observed:
         The rows of cells; no rows if the statement failed.
     last
         Whether the script must decide now, because no further statement is allowed.
+    problem
+        The error of the statement; empty if it ran.
     """
 
     rows: tuple[tuple[Cell, ...], ...] = ()
     last: bool = False
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,10 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
     confirm(folder)
     document.write_text(document.read_text("utf-8").replace('"maximise"  #', '"minimise"  #', 1))
     assert dqa.ask(file, asked, decider="oracle").choice == "small"
+    statement = folder / "outcomes.sql"
+    statement.write_text(statement.read_text("utf-8").replace("revenue", "revenues"), "utf-8")
+    with pytest.raises(UsageError, match="no such column: .*revenues"):
+        dqa.ask(file, asked, model="scripted:analyst")
 
 
 def test_keys_and_samples_are_written_and_guesses_marked(keyless: Path, tmp_path: Path) -> None:

@@ -130,51 +130,35 @@ def _links(
             yield column, other.name, at
 
 
-def read_schema(  # noqa: PLR0913, PLR0917  (what differs between the engines)
-    cursor: Any,  # noqa: ANN401
-    parameter: object,
-    queries: tuple[str, str, str, str, str],
-    schemas: Sequence[str],
+def read_relations(
+    ask: Callable[[str], list[Any]],
+    queries: tuple[str, str, str, str],
     spell: Callable[[str], str] = str,
     can_read: Callable[[Relation], bool] = lambda _: True,
-    **more: Any,  # noqa: ANN401
-) -> DatabaseSchema:
-    """Read a catalogue with four queries, and return the schema.
+) -> Iterable[Relation]:
+    """Read a catalogue with four queries.
 
     Parameters
     ----------
-    cursor
-        The cursor of any driver.
-    parameter
-        The value of every parameter of the queries.
+    ask
+        Runs a query and returns its rows.
     queries
-        Five queries. The first two values of each row of the first four are the schema and the
-        relation. The other values are:
+        Four queries. The first two values of each row are the schema and the relation. The other
+        values are:
 
         1. the comment of the relation, and its kind: `VIEW`, empty for a table, or the reason why
            the relation is omitted
         2. the name, the type and the comment of a column
         3. the name of a column of the primary key
         4. the values of an entry of `Relation.links`
-
-        The fifth query returns the names of all schemas with tables. It runs only if there is no
-        readable table.
-    schemas
-        See `schema_of`.
     spell
         Returns the displayed type of a column.
     can_read
         Returns whether a view can be read.
-    more
-        Other arguments of `schema_of`.
     """
-
-    def ask(query: str) -> list[Any]:
-        return rows_of(cursor, query, *[parameter] * (query.count("%s") + query.count("?")))
-
     found: dict[tuple[str, str], Relation] = {}
     views: list[Relation] = []
-    relations, columns, keys, references, available = queries
+    relations, columns, keys, references = queries
     new = Relation("", "")  # stands for a table that was created between two queries
     for schema, name, comment, kind in ask(relations):
         relation = Relation(schema, name, comment, kind.removeprefix(VIEW))
@@ -189,7 +173,7 @@ def read_schema(  # noqa: PLR0913, PLR0917  (what differs between the engines)
     for view in views:
         if not view.fields or not can_read(view):
             view.omitted = BROKEN
-    return schema_of(found.values(), schemas, available=lambda: flat(ask(available)), **more)
+    return found.values()
 
 
 def enumeration(name: str, labels: Sequence[str]) -> str:
@@ -224,3 +208,12 @@ def rows_of(cursor: Any, statement: str, *values: object) -> list[Any]:  # noqa:
 def flat(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the values of a single column."""
     return [value for (value,) in rows]
+
+
+def asking(cursor: Any, parameter: object) -> Callable[[str], list[Any]]:  # noqa: ANN401
+    """Return a function that runs a query with `parameter` as the value of every parameter."""
+
+    def ask(query: str) -> list[Any]:
+        return rows_of(cursor, query, *[parameter] * (query.count("%s") + query.count("?")))
+
+    return ask

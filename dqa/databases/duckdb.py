@@ -19,7 +19,7 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
-from dqa.databases.catalogue import Relation, read_schema, rows_of
+from dqa.databases.catalogue import Relation, asking, flat, read_relations, rows_of, schema_of
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import (
     Fault,
@@ -173,8 +173,9 @@ class Duckdb(EngineSession):
                 return False
             return True
 
-        shown = list(self._schemas)
-        return read_schema(driver, shown, _CATALOGUE, shown, can_read=can_read)
+        ask = asking(driver, list(self._schemas))
+        found = read_relations(ask, _CATALOGUE, can_read=can_read)
+        return schema_of(found, self._schemas, available=lambda: flat(ask(_AVAILABLE)))
 
 
 _Reader = Callable[[Any], Any]
@@ -286,7 +287,7 @@ WHERE database_name = current_database() ORDER BY ALL
 """
 
 
-_CATALOGUE = (_RELATIONS, _COLUMNS, _KEYS, _LINKS, _AVAILABLE)
+_CATALOGUE = (_RELATIONS, _COLUMNS, _KEYS, _LINKS)
 
 
 _MAIN = "main"

@@ -27,7 +27,7 @@ from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Examination
 from dqa.core.situation import Table
-from dqa.databases.catalogue import read_schema
+from dqa.databases.catalogue import asking, flat, read_relations, schema_of
 from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, one_line, read_faults
@@ -221,9 +221,13 @@ class Mysql(EngineSession):
         """Read the schema."""
         database = self._url.database or ""
         with driver.cursor() as cursor:
-            hint = "Append the name of one to the URL: .../{}"
-            return read_schema(
-                *(cursor, database, _CATALOGUE, [database], _spelled), quote="`", hint=hint
+            ask = asking(cursor, database)
+            return schema_of(
+                read_relations(ask, _CATALOGUE, _spelled),
+                [database],
+                "`",
+                available=lambda: flat(ask(_AVAILABLE)),
+                hint="Append the name of one to the URL: .../{}",
             )
 
 
@@ -262,7 +266,7 @@ def _spelled(kind: str) -> str:
     return _INT.sub("INTEGER", kind.upper())
 
 
-_CATALOGUE = (_TABLES, _COLUMNS, _KEYS, _LINKS, _AVAILABLE)
+_CATALOGUE = (_TABLES, _COLUMNS, _KEYS, _LINKS)
 
 
 class MysqlNamespaces(ServerNamespaces):

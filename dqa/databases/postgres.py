@@ -30,7 +30,7 @@ from dqa.core.database import Limits
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Examination
 from dqa.core.situation import Table
-from dqa.databases.catalogue import enumeration, flat, read_schema
+from dqa.databases.catalogue import asking, enumeration, flat, read_relations, schema_of
 from dqa.databases.doctor import asker, examine_postgres
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, one_line, read_faults
@@ -92,13 +92,13 @@ JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = p.own
 JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = p.other
 WHERE k.contype = 'f' AND k.conparentid = 0 AND n.nspname = ANY(%s) ORDER BY k.conname, p.place
 """
+_CATALOGUE = (_TABLES, _COLUMNS, _KEYS, _LINKS)
 _AVAILABLE = """
 SELECT DISTINCT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
     AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')
     AND has_table_privilege(c.oid, 'SELECT') ORDER BY n.nspname
 """
-_CATALOGUE = (_TABLES, _COLUMNS, _KEYS, _LINKS, _AVAILABLE)
 _CHARACTER = re.compile(r"\bCHARACTER( VARYING)?\b")
 
 
@@ -261,8 +261,13 @@ class Postgres(EngineSession):
     def describe(self, driver: Driver[Any]) -> DatabaseSchema:
         """Read the tables and views of the schemas."""
         with driver.cursor() as cursor:
-            shown = self._shown
-            return read_schema(cursor, list(shown), _CATALOGUE, shown, _spelled, folds_case=True)
+            ask = asking(cursor, list(self._shown))
+            return schema_of(
+                read_relations(ask, _CATALOGUE, _spelled),
+                self._shown,
+                folds_case=True,
+                available=lambda: flat(ask(_AVAILABLE)),
+            )
 
 
 _SYSTEM = frozenset({"pg_catalog", "information_schema"})

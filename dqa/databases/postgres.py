@@ -10,7 +10,7 @@ limit cuts a result, the statement is cancelled.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import Any, cast
@@ -30,7 +30,7 @@ from dqa.core.database import Limits
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Examination
 from dqa.core.situation import Table
-from dqa.databases.catalogue import asking, enumeration, flat, read_relations, schema_of
+from dqa.databases.catalogue import Relation, enumeration, flat, rows_of, schema_of
 from dqa.databases.doctor import asker, examine_postgres
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, one_line, read_faults
@@ -40,59 +40,62 @@ from dqa.databases.sql_namespaces import LOCK_SECONDS, ServerNamespaces
 from dqa.databases.tables import plain_rows, quote
 from dqa.databases.values import iso_text, loaded
 
-_UNPOPULATED = "materialized views without data: REFRESH MATERIALIZED VIEW fills them"
 # Partitions are part of their parent.
-_TABLES = f"""
-SELECT n.nspname, c.relname, obj_description(c.oid, 'pg_class'),
-    CASE WHEN c.relispopulated THEN '' ELSE '{_UNPOPULATED}' END
+_RELATIONS = """
+SELECT c.oid, n.nspname, c.relname, c.relispopulated, has_table_privilege(c.oid, 'SELECT')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
     AND has_any_column_privilege(c.oid, 'SELECT')
-"""  # noqa: S608
-# The kind of a user-defined type (e, d or c) and its labels, its base type or its fields follow the
-# name of a type.
+"""
+_UNPOPULATED = "materialized views without data: REFRESH MATERIALIZED VIEW fills them"
 _COLUMNS = """
-SELECT n.nspname, c.relname, a.attname,
-    format_type(a.atttypid, a.atttypmod) || ARRAY[u.typtype::text]
-    || CASE u.typtype WHEN 'd' THEN ARRAY[format_type(u.typbasetype, u.typtypmod)]
+SELECT attrelid, attnum, attname, atttypid, atttypmod FROM pg_attribute
+WHERE attrelid = ANY(%s::oid[]) AND attnum > 0 AND NOT attisdropped
+    AND (attrelid <> ALL(%s::oid[]) OR has_column_privilege(attrelid, attnum, 'SELECT'))
+ORDER BY attrelid, attnum
+"""
+_COMMENTS = """
+SELECT objoid, objsubid, description FROM pg_description
+WHERE objoid = ANY(%s::oid[]) AND classoid = 'pg_class'::regclass
+"""
+# A user-defined type has a kind (e, d or c) and a base type, labels or fields.
+_TYPES = """
+SELECT w.type, w.modifier, format_type(w.type, w.modifier), u.typtype,
+    CASE u.typtype WHEN 'd' THEN ARRAY[format_type(u.typbasetype, u.typtypmod)]
     WHEN 'e' THEN ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = u.oid
         ORDER BY enumsortorder)
     WHEN 'c' THEN ARRAY(SELECT quote_ident(f.attname) || ' '
             || format_type(f.atttypid, f.atttypmod) FROM pg_attribute f
         WHERE f.attrelid = u.typrelid AND f.attnum > 0 AND NOT f.attisdropped ORDER BY f.attnum)
-    END, d.description
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-JOIN pg_type t ON t.oid = a.atttypid
+    END
+FROM unnest(%s::oid[], %s::int[]) w (type, modifier) JOIN pg_type t ON t.oid = w.type
 LEFT JOIN pg_type u ON u.oid = CASE t.typcategory WHEN 'A' THEN t.typelem ELSE t.oid END
     AND u.typtype IN ('e', 'd', 'c') AND u.typnamespace NOT IN (
         SELECT oid FROM pg_namespace WHERE nspname IN ('pg_catalog', 'information_schema'))
-LEFT JOIN pg_description d ON d.objoid = c.oid AND d.objsubid = a.attnum
-    AND d.classoid = 'pg_class'::regclass
-WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
-    AND (has_table_privilege(c.oid, 'SELECT') OR has_column_privilege(c.oid, a.attnum, 'SELECT'))
-ORDER BY c.oid, a.attnum
 """
-_KEYS = """
-SELECT n.nspname, c.relname, a.attname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
-JOIN pg_namespace n ON n.oid = c.relnamespace
-CROSS JOIN unnest(k.conkey) WITH ORDINALITY p (number, place)
-JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = p.number
-WHERE k.contype = 'p' AND n.nspname = ANY(%s) ORDER BY k.oid, p.place
-"""
-# A foreign key from or to a partition belongs to the parent.
-_LINKS = """
-SELECT n.nspname, c.relname, a.attname, m.nspname, d.relname, b.attname FROM pg_constraint k
-JOIN pg_class c ON c.oid = coalesce(pg_partition_root(k.conrelid), k.conrelid)
-JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_class d ON d.oid = coalesce(pg_partition_root(k.confrelid), k.confrelid)
-JOIN pg_namespace m ON m.oid = d.relnamespace
-CROSS JOIN unnest(k.conkey, k.confkey) WITH ORDINALITY p (own, other, place)
-JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = p.own
-JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = p.other
-WHERE k.contype = 'f' AND k.conparentid = 0 AND n.nspname = ANY(%s) ORDER BY k.conname, p.place
-"""
-_CATALOGUE = (_TABLES, _COLUMNS, _KEYS, _LINKS)
+
+
+def _names(table: str, numbers: str) -> str:
+    """Return an SQL expression: the names of a partition's key columns, or NULL for other tables.
+
+    Names are needed because a column may have different numbers in a partition and its parent.
+    """
+    return f"""CASE WHEN pg_partition_root({table}) IS NOT NULL THEN ARRAY(
+        SELECT attname::text FROM unnest({numbers}) WITH ORDINALITY k (number, place)
+        JOIN pg_attribute ON attrelid = {table} AND attnum = k.number ORDER BY k.place) END"""  # noqa: S608
+
+
+# A foreign key from or to a partition belongs to the parent. A primary key of a partition does not.
+_KEYS = f"""
+SELECT contype = 'p', coalesce(pg_partition_root(conrelid)::oid, conrelid), conkey,
+    {_names("conrelid", "conkey")},
+    coalesce(pg_partition_root(confrelid)::oid, confrelid), confkey,
+    {_names("confrelid", "confkey")}
+FROM pg_constraint WHERE contype IN ('p', 'f') AND conparentid = 0
+    AND (contype = 'f' OR coalesce(pg_partition_root(conrelid), conrelid) = conrelid)
+    AND connamespace = ANY(SELECT oid FROM pg_namespace WHERE nspname = ANY(%s))
+ORDER BY conname
+"""  # noqa: S608
 _AVAILABLE = """
 SELECT DISTINCT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
@@ -102,9 +105,8 @@ WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
 _CHARACTER = re.compile(r"\bCHARACTER( VARYING)?\b")
 
 
-def _spelled(described: Sequence[str]) -> str:
+def _spelled(kind: str, category: str | None, parts: Sequence[str]) -> str:
     """Return a built-in type in capitals, or a user-defined type with its parts."""
-    kind, category, *parts = described
     if category == "e":
         return enumeration(kind, parts)
     if category == "d":
@@ -118,6 +120,48 @@ def _spelled(described: Sequence[str]) -> str:
 def _capital(kind: str) -> str:
     kind = kind.upper().replace(",", ", ")
     return _CHARACTER.sub(lambda found: "VARCHAR" if found[1] else "CHAR", kind)
+
+
+def read_catalogue(cursor: Any, schemas: Sequence[str]) -> Iterable[Relation]:  # noqa: ANN401
+    """Read the readable relations of some schemas.
+
+    The queries join little, and return numbers instead of names, because a catalogue may have
+    thousands of tables.
+    """
+    relations: dict[int, Relation] = {}
+    columns: dict[int, dict[int, str]] = {}
+    partly: list[int] = []
+    for oid, schema, name, is_populated, is_readable in rows_of(cursor, _RELATIONS, list(schemas)):
+        relations[oid] = Relation(schema, name, omitted="" if is_populated else _UNPOPULATED)
+        columns[oid] = {}
+        partly.extend([] if is_readable else [oid])
+    oids = f"{{{','.join(map(str, relations))}}}"  # the driver takes longer to write a list
+    found = rows_of(cursor, _COLUMNS, oids, partly)
+    comments = {(oid, n): text for oid, n, text in rows_of(cursor, _COMMENTS, oids)}
+    wanted = {row[3:] for row in found}
+    kinds, modifiers = [kind for kind, _ in wanted], [modifier for _, modifier in wanted]
+    types = {
+        (kind, modifier): _spelled(*spelled)
+        for kind, modifier, *spelled in rows_of(cursor, _TYPES, kinds, modifiers)
+    }
+    for oid, number, name, kind, modifier in found:
+        columns[oid][number] = name
+        relations[oid].add(name, types[kind, modifier], comments.get((oid, number)))
+    for oid, relation in relations.items():
+        relation.comment = comments.get((oid, 0))
+    for is_primary, oid, numbers, names, *other in rows_of(cursor, _KEYS, list(schemas)):
+        if oid not in relations:
+            continue
+        own = names or [columns[oid].get(number, "") for number in numbers]
+        if is_primary:
+            relations[oid].key.extend(own)
+        elif (to := other[0]) in relations:
+            targets = other[2] or [columns[to].get(number, "") for number in other[1]]
+            end = relations[to].schema, relations[to].name
+            relations[oid].links.extend(
+                (column, *end, target) for column, target in zip(own, targets, strict=True)
+            )
+    return relations.values()
 
 
 CONNECT_SECONDS = 10
@@ -261,12 +305,11 @@ class Postgres(EngineSession):
     def describe(self, driver: Driver[Any]) -> DatabaseSchema:
         """Read the tables and views of the schemas."""
         with driver.cursor() as cursor:
-            ask = asking(cursor, list(self._shown))
             return schema_of(
-                read_relations(ask, _CATALOGUE, _spelled),
+                read_catalogue(cursor, self._shown),
                 self._shown,
                 folds_case=True,
-                available=lambda: flat(ask(_AVAILABLE)),
+                available=lambda: flat(rows_of(cursor, _AVAILABLE)),
             )
 
 

@@ -248,7 +248,7 @@ class GuardedDatabase:
         def read() -> None:
             try:
                 reading.set_result(self._read_schema())
-            except errors.DqaError as error:
+            except Exception as error:  # noqa: BLE001  (raised again by the waiting caller)
                 reading.set_exception(error)
 
         if self._whole is None:

@@ -143,7 +143,7 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
     assert dqa.ask(file, asked, decider="oracle").choice == "small"
     statement = folder / "outcomes.sql"
     statement.write_text(statement.read_text("utf-8").replace("revenue", "revenues"), "utf-8")
-    with pytest.raises(UsageError, match="no such column: .*revenues"):
+    with pytest.raises(UsageError, match=r"no such column: .*revenues"):
         dqa.ask(file, asked, model="scripted:analyst")
 
 

@@ -87,6 +87,8 @@ class Sqlite(EngineSession):
     def __init__(self, uri: str, name: str, on_close: Callable[[], object] = lambda: None) -> None:
         super().__init__(name, namespace="main", on_close=on_close)
         self._uri = uri
+        # `str` is much faster than `_TEXT`, but fails for text that is not UTF-8.
+        self._text: Callable[[bytes], str] = str
 
     def connect(self) -> sqlite3.Connection:
         """Connect read-only."""
@@ -115,6 +117,7 @@ class Sqlite(EngineSession):
         """Run a statement."""
         driver: sqlite3.Connection = connection.driver
         cursor = driver.cursor()
+        driver.text_factory = self._text
         try:
             with driver_reads():
                 cursor.execute(statement)
@@ -137,6 +140,9 @@ class Sqlite(EngineSession):
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by its code."""
         problem = str(error).rstrip(".")
+        if problem.startswith("Could not decode"):
+            self._text = _TEXT
+            return Fault.PASSING, problem
         fault = fault_of(getattr(error, "sqlite_errorcode", 0))
         if fault is Fault.REFUSED or problem.startswith("not authorized"):
             return Fault.REFUSED, f"{problem}; this database is read-only"
@@ -146,6 +152,7 @@ class Sqlite(EngineSession):
 
     def describe(self, driver: sqlite3.Connection) -> DatabaseSchema:
         """Read each table and view, and then all foreign keys with one query."""
+        driver.text_factory = _TEXT
         relations: dict[str, Relation] = {}
         for table, kind in driver.execute(_RELATIONS).fetchall():
             relations[table] = relation = Relation("", table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from dqa.api.watching import Watcher
@@ -18,11 +18,6 @@ from dqa.core.recorder import DecisionWatcher
 from dqa.core.text import counted, shortened, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress as RichProgress
-    from rich.progress import ProgressColumn
-    from rich.status import Status
-
     from dqa.core.budgets import Prices
     from dqa.core.decision import Usage
     from dqa.evaluation.games import GameSetup
@@ -57,9 +52,22 @@ class Progress(Watcher):
     """
 
     def __init__(self, *, verbose: bool = False) -> None:
+        from rich import progress
+        from rich.console import Console
+
         self.total = self.done = 0
         self._verbose = verbose
-        self._bar: RichProgress | None = None
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.fields[detail]}", markup=False),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+        )
+        self._plays = False
         self._correct = self._failed = self._elsewhere = 0
         self._counting = threading.Lock()
         self._printed: set[str] = set()
@@ -68,58 +76,26 @@ class Progress(Watcher):
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._bar.stop()
 
     def _start(self, what: str, total: int, done: int = 0, detail: str = "") -> None:
-        """Show a new progress bar.
-
-        `detail` is a template of Rich, which may contain the fields ``correct`` and ``failed``.
-        """
-        from rich import progress
-        from rich.console import Console
-
-        self.__exit__()
-        columns: list[str | ProgressColumn] = [
-            progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            *([progress.TextColumn(detail)] if detail else []),
-            progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
-        ]
-        console = Console(stderr=True)
-        self._bar = progress.Progress(*columns, console=console, disable=not sys.stderr.isatty())
+        """Show a progress bar for a new task."""
         self._bar.start()
-        self._task = self._bar.add_task(
-            visible(what), total=total, completed=done, correct=0, failed=0
-        )
-
-    def _update(self, **shown: int | None) -> None:
-        """Update the numbers ``advance``, ``completed``, ``total``, ``correct`` and ``failed``."""
-        if self._bar is not None:
-            self._bar.update(self._task, **shown)  # type: ignore[arg-type]
-
-    def _warn(self, text: str) -> None:
-        """Print a warning above the bar."""
-        line = f"warning: {visible(text)}"
-        if self._bar is None or self._bar.disable:
-            echo(line, err=True)
-        else:
-            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._task = self._bar.add_task(visible(what), total=total, completed=done, detail=detail)
 
     def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
         """Print the defects in the data, and show the progress bar."""
         from dqa.evaluation.prepare import PreparedRun
 
         for warning in setup.warnings:
-            self._warn(warning)
+            echo(f"warning: {warning}", err=True)
         self.total, self.done = len(setup.tasks), done
         if isinstance(setup, PreparedRun):
             report_defects(setup.questions.defects, self._verbose)
-            self._start("Deciding", self.total, done, "{task.fields[correct]} correct")
+            self._start("Deciding", self.total, done, "0 correct")
         else:
-            self._start("Playing", self.total, done, "{task.fields[failed]} failed")
+            self._plays = True
+            self._start("Playing", self.total, done, "0 failed")
 
     def training(self, players: Sequence[str]) -> None:
         """Show the progress bar for training players."""
@@ -127,16 +103,16 @@ class Progress(Watcher):
 
     def advanced(self, done: int, iterations: int) -> None:
         """Show the progress of training a single player."""
-        self._update(completed=done, total=iterations)
+        self._bar.update(self._task, completed=done, total=iterations)
 
     def trained(self, player: str) -> None:
         """Advance the progress bar by one trained player."""
         del player
-        self._update(advance=1)
+        self._bar.advance(self._task)
 
     def unreadable(self, text: str) -> None:
         """Print the reason why a stored player cannot be read."""
-        self._warn(text)
+        echo(f"warning: {text}", err=True)
 
     def decided(self, result: Result) -> None:
         """Advance the progress bar by one decision."""
@@ -146,14 +122,15 @@ class Progress(Watcher):
             self.done += 1
         self._correct += result.outcome is Outcome.CORRECT
         self._failed += result.outcome.repeated
-        self._update(completed=self.done, correct=self._correct, failed=self._failed)
+        detail = f"{self._failed} failed" if self._plays else f"{self._correct} correct"
+        self._bar.update(self._task, completed=self.done, detail=detail)
 
     def decided_elsewhere(self, count: int) -> None:
         """Update the number of decisions that other processes have made for this run."""
         with self._counting:
             self.done += count - self._elsewhere
             self._elsewhere = count
-        self._update(completed=self.done)
+        self._bar.update(self._task, completed=self.done)
 
     def faulted(self, fault: events.FaultEvent) -> None:
         """Print a failed model call if it is the first of its kind.
@@ -170,7 +147,7 @@ class Progress(Watcher):
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._printed:
             self._printed.add(kind)
-            self._warn(f"{text} (the traces contain further warnings of this kind)")
+            echo(f"warning: {text} (the traces contain further warnings of this kind)", err=True)
 
 
 class Steps(DecisionWatcher):
@@ -183,43 +160,36 @@ class Steps(DecisionWatcher):
     """
 
     def __init__(self, prices: Prices | None = None) -> None:
+        from rich.console import Console
+
         self._prices = prices
-        self._open = ExitStack()
-        self._console: Console | None = None
-        self._status: Status | None = None
+        shown = sys.stderr.isatty()
+        self._console = Console(stderr=True, highlight=False, force_terminal=shown, quiet=not shown)
+        self._status = self._console.status("Reading the database")
         self._spent = self._purpose = ""
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            from rich.console import Console
-
-            self._console = Console(stderr=True, highlight=False)
-            self._status = self._open.enter_context(self._console.status("Reading the database"))
+        self._status.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._open.close()
+        self._status.stop()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Hide the status while a reviewer uses the terminal."""
-        if self._status is not None:
-            self._status.stop()
+        self._status.stop()
         try:
             yield
         finally:
-            if self._status is not None:
-                self._status.start()
+            self._status.start()
 
     def asking(self, step: int) -> None:
         """Show that the model is thinking."""
-        if self._status is not None:
-            self._status.update(f"Step {step}: thinking{self._purpose}{self._spent}")
+        self._status.update(f"Step {step}: thinking{self._purpose}{self._spent}")
 
     def happened(self, event: events.Event, usage: Usage) -> None:
         """Print a line for an important event."""
-        if self._console is None:
-            return
         if tokens := usage.input_tokens + usage.output_tokens:
             known = None if self._prices is None else self._prices.known_cost(usage)
             cost = "" if known is None else f", cost {known:.4f}"

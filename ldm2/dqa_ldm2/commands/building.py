@@ -209,4 +209,4 @@ class _Progress(Progress):
         if what != self._what:
             self._start(what, total)
             self._what = what
-        self._update(completed=done, total=total)
+        self._bar.update(self._task, completed=done, total=total)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from dqa.cli import options
-from dqa.cli.fields import ASKED, DECIDING, RuleSet, given_by, spec_fields
+from dqa.cli.fields import ASKED, DECIDING, given_by, spec_fields
 from dqa.cli.options import names_in, with_options
 from dqa.cli.output import echo, show
 from dqa.cli.progress import Steps
@@ -187,7 +187,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     database: options.DatabaseLocation,
     rules_text: str | None = None,
     candidate_name: list[str] | None = None,
-    rule_set: RuleSet = None,
+    rule_set: str | None = None,
     decider: str | None = None,
     approve: str | None = None,
     approved_by: str | None = None,

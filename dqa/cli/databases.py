@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from annotated_types import Ge
 
 from dqa.cli import options
-from dqa.cli.help import LIMITS, MODELS
+from dqa.cli.help import MODELS
 from dqa.cli.options import argument, option, with_options
 from dqa.cli.output import echo, echo_data, echo_json, show
 from dqa.core.database import DEFAULT_LIMITS, Limits
-from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
-from dqa.core.docstrings import descriptions
+from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS
 from dqa.core.errors import UsageError
 from dqa.core.text import counted, shortened, visible
 from dqa.report.table import Table
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dqa.api.databases import DatabaseHealth
     from dqa.api.looking import QueriedRows
 
-_LIMITS, _DISPLAY = (descriptions(owner, "Attributes") for owner in (Limits, Display))
 _SHOWN = 70
 """Maximum number of characters that are shown of a checked statement."""
 _WIDTH = 16
@@ -43,9 +42,7 @@ def query(  # noqa: PLR0913  (one parameter per option)
     *,
     file: Path | None = None,
     access: options.AccessOptions,
-    row_limit: Annotated[
-        int, option("--row-limit N", LIMITS, _LIMITS["rows"].text, least=1)
-    ] = DEFAULT_LIMITS.rows,
+    row_limit: options.Count = DEFAULT_LIMITS.rows,
     as_csv: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -121,12 +118,8 @@ def schema(  # noqa: PLR0913  (one parameter per option)
     question: str | None = None,
     tables: str | None = None,
     policy: Path | None = None,
-    samples: Annotated[
-        int, option("--samples N", MODELS, _DISPLAY["samples"].text, least=0)
-    ] = DEFAULT_DISPLAY.samples,
-    schema_tokens: Annotated[
-        int, option("--schema-tokens N", MODELS, _DISPLAY["schema_tokens"].text, least=LEAST_TOKENS)
-    ] = DEFAULT_DISPLAY.schema_tokens,
+    samples: Annotated[int, Ge(0)] = DEFAULT_DISPLAY.samples,
+    schema_tokens: Annotated[int, Ge(LEAST_TOKENS)] = DEFAULT_DISPLAY.schema_tokens,
     as_json: options.AsJson = False,
 ) -> None:
     """Print the schema of a database as a model sees it.
@@ -261,10 +254,10 @@ def doctor(
 
 def _lines(health: DatabaseHealth) -> list[str]:
     known = f"{health.state:<{_WIDTH}}{health.database or 'unknown'}"
+    where = f" at {health.location}" if health.location else ""
     if health.problem:
-        where = f" at {health.location}" if health.location else ""
         return [f"{known}{where}: {health.problem}"]
-    where = f" at {health.location}" if health.location else " in memory"
+    where = where or " in memory"
     who = f", connected as {health.role}" if health.role else ""
     lines = [f"{known}{where}: {health.version}{who}"]
     for advice in health.advice:
@@ -365,5 +358,4 @@ def formats(*, name: Annotated[str | None, argument("NAME")] = None) -> None:
     if name is not None:
         echo_json(json_schema(name))
         return
-    for known in format_names():
-        echo(*known.split("\n"))
+    show(None, format_names(), as_json=False)

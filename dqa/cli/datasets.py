@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dqa.cli import options, output
-from dqa.cli.fields import RuleSet, Seed, given_by
-from dqa.cli.options import CountOrNone, names_in, with_options
+from dqa.cli.fields import given_by
+from dqa.cli.options import CountOrNone, Seed, names_in, with_options
 from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
@@ -153,7 +153,7 @@ def annotate(
     *,
     questions: AnyQuestionOptions,
     reading: ReadOptions,
-    rule_set: RuleSet = None,
+    rule_set: str | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Simulate the candidates of each question, and compare the best one with the official answer.

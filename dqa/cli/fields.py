@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 from pydantic.fields import FieldInfo
@@ -183,14 +183,3 @@ def spec_fields(
     if found.get("models"):
         found["model"] = found["models"][0]
     return found
-
-
-if TYPE_CHECKING:
-    RuleSet: TypeAlias = str | None
-    Seed: TypeAlias = int
-    Model: TypeAlias = str
-    BaseUrl: TypeAlias = str | None
-else:
-    RuleSet, Seed, Model, BaseUrl = (
-        spec_option(name)[0] for name in ("rule_set", "seed", "model", "base_url")
-    )

@@ -77,6 +77,11 @@ _RENAMED = {
 }
 """The new names of commands that version 0.4 renamed. Version 0.6 removes the old names."""
 
+_LOCATIONS: Mapping[str, Mapping[str, str]] = {
+    "": {name: location for found in _SECTIONS.values() for name, location in found.items()},
+    **_GROUPS,
+}
+"""The commands of each group; "" is the name of the group of all other commands."""
 _INTERRUPTED = 130
 """The exit code of Typer for Ctrl-C."""
 _SETTINGS: dict[str, Any] = {
@@ -87,35 +92,26 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def _all_commands() -> dict[str, str]:
-    """Return ``module:function`` for each command that is in no group, by the command's name."""
-    return {name: location for section in _SECTIONS.values() for name, location in section.items()}
-
-
 @cache
 def _command(group: str, name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
-    locations = _GROUPS[group] if group else _all_commands()
-    if name in locations:
-        module, _, function = locations[name].partition(":")
+    if name in _LOCATIONS[group]:
+        module, _, function = _LOCATIONS[group][name].partition(":")
         alone = typer.Typer(**_SETTINGS)
         called = getattr(import_module(f"dqa.cli.{module}"), function)
         alone.command(name, cls=Command)(documented(called))
         return get_command(alone)
-    if not group and name in _GROUPS:
-        return _group(name)
-    if not group and name in _RENAMED:
+    if group:
+        raise KeyError(name)
+    if name in _GROUPS:
+        found = get_group(typer.Typer(cls=_LazyGroup, help=_HELP[name], **_SETTINGS))
+        # Typer only reads the commands.
+        found.commands = _Commands(name)  # type: ignore[assignment]
+        return found
+    if name in _RENAMED:
         raise UsageError(f"'dqa {name}' is now 'dqa {_RENAMED[name]}'.")
-    if group or name not in plugins.names("command"):
+    if name not in plugins.names("command"):
         raise KeyError(name)
     return get_group(plugins.command(name))
-
-
-def _group(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
-    """Return a group of commands."""
-    group = get_group(typer.Typer(cls=_LazyGroup, help=_HELP[name], **_SETTINGS))
-    # Typer only reads the commands.
-    group.commands = _Commands(name)  # type: ignore[assignment]
-    return group
 
 
 class _Commands(Mapping[str, Any]):
@@ -131,10 +127,8 @@ class _Commands(Mapping[str, Any]):
         return _command(self.group, name)
 
     def __iter__(self) -> Iterator[str]:
-        if self.group:
-            yield from _GROUPS[self.group]
-        else:
-            yield from dict.fromkeys((*_all_commands(), *_GROUPS, *plugins.names("command")))
+        others = () if self.group else (*_GROUPS, *plugins.names("command"))
+        return iter(dict.fromkeys((*_LOCATIONS[self.group], *others)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FormName: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 Count: TypeAlias = Annotated[int, Ge(1)]
+Seed: TypeAlias = Annotated[int, Ge(0)]
 CountOrNone: TypeAlias = Annotated[int | None, Ge(1)]
 
 _SPELLINGS = {"settings": "set", "question_set": "set", "own": "questions"}
@@ -77,16 +78,22 @@ def declared(
         The type of the parameter, with its bounds. If it already declares an option, only missing
         help is added.
     described
-        The help and the placeholder. A missing placeholder is derived from the type.
+        The help and the placeholder. A missing placeholder is derived from the type. If this is
+        None, they are those of the option that sets the field with this name in a spec.
     group
         The group of the option in the help, if `GROUP_OF` does not contain the option.
     """
-    text, placeholder = described or (None, None)
     kind, *extra = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     for one in extra:
         if isinstance(one, OptionInfo | ArgumentInfo):
-            one.help = one.help or text
+            one.help = one.help or (described.text if described else None)
             return annotation
+    if described is None:
+        from dqa.cli.fields import spec_option  # specs take a while to import
+
+        found = get_args(spec_option(name)[0])[1]
+        described = Described(found.help, found.metavar)
+    text, placeholder = described
     parts = (kind, *get_args(kind))
     if placeholder is None:
         choices = get_args(kind) if get_origin(kind) is Literal else ()

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dqa.cli import options
-from dqa.cli.fields import Seed
-from dqa.cli.options import CountOrNone, FormName, pairs_in
+from dqa.cli.options import CountOrNone, FormName, Seed, pairs_in
 from dqa.cli.output import report_defects
 from dqa.core.errors import UsageError
 

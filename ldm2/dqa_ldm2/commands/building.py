@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from dqa.cli import options
-from dqa.cli.fields import BaseUrl, Model
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import option, pairs_in, with_options
 from dqa.cli.output import echo, echo_json
@@ -51,8 +50,8 @@ def build(  # noqa: PLR0913  (one parameter per option)
     player: Annotated[str | None, option("--player NAME", QUESTIONS)] = None,
     batch: Annotated[int | None, option("--batch B", LIMITS, least=1)] = None,
     preset: AsInPaper = "default",
-    model: Model = "scripted:analyst",
-    base_url: BaseUrl = None,
+    model: str = "scripted:analyst",
+    base_url: str | None = None,
     settings: OfWorld = None,
     calling: CallOptions,
     as_json: options.AsJson = False,
@@ -115,8 +114,8 @@ def refine(  # noqa: PLR0913  (one parameter per option)
     memory: MemoryAt,
     preset: AsInPaper = "default",
     refining: RefiningSettings,
-    model: Model = "scripted:analyst",
-    base_url: BaseUrl = None,
+    model: str = "scripted:analyst",
+    base_url: str | None = None,
     settings: OfWorld = None,
     calling: CallOptions,
     as_json: options.AsJson = False,

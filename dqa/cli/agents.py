@@ -17,7 +17,7 @@ from dqa.evaluation.options import CallOptions
 _DECIDING = DECIDING._replace(names=(*DECIDING.names, "seconds"))
 
 
-@with_options(deciding=_DECIDING, calling=CallOptions, access=options.AccessOptions)
+@with_options(_DECIDING)
 def mcp(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,

@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,23 +36,14 @@ _CHOICES = "[a]pprove, [e]dit, [r]eject with a reason, [q]uit: "
 _EDITORS = ("VISUAL", "EDITOR")
 
 
-def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer | None:
-    """Return the reviewer at this terminal. Return None if no step needs a review.
-
-    Raises
-    ------
-    UsageError
-        The command has no terminal, or --approved-by is given without --approve.
-    """
-    if not kinds:
-        if by is not None:
-            raise UsageError("--approved-by is the name of the reviewer, so it needs --approve.")
-        return None
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+def _require_terminal(kinds: tuple[ReviewKind, ...], by: str | None) -> None:
+    """Raise an error if a review needs a terminal, or if --approved-by has no --approve."""
+    if by is not None and not kinds:
+        raise UsageError("--approved-by is the name of the reviewer, so it needs --approve.")
+    if kinds and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             "--approve needs a terminal. Without a terminal, pass a reviewer in Python (dqa.ask)."
         )
-    return TerminalReviewer(by or user_name())
 
 
 class TerminalReviewer:
@@ -63,18 +53,17 @@ class TerminalReviewer:
     ----------
     by
         Name of the person in the record.
+    steps
+        Progress display, which is hidden during the review.
 
     Attributes
     ----------
-    steps
-        Progress display, which is hidden during the review; None if there is no display.
     was_interrupted
         Whether the person pressed Ctrl-C, which ends the decision.
     """
 
-    def __init__(self, by: str) -> None:
-        self._by = by
-        self.steps: Steps | None = None
+    def __init__(self, by: str, steps: Steps) -> None:
+        self._by, self._steps = by, steps
         self.was_interrupted = False
 
     def __call__(self, review: Review) -> ReviewAnswer:
@@ -82,7 +71,7 @@ class TerminalReviewer:
         from rich.console import Console
 
         console = Console(stderr=True, highlight=False)
-        with nullcontext() if self.steps is None else self.steps.paused():
+        with self._steps.paused():
             try:
                 _show(console, review)
                 while True:
@@ -180,7 +169,7 @@ def _question(
     return UserQuestion(**fields)
 
 
-@with_options(asked=ASKED, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions)
+@with_options(ASKED, DECIDING)
 def ask(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,
@@ -234,13 +223,12 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.asking import record_file, write_decision_page
 
     kinds = () if approve is None else review_kinds(names_in("--approve", approve))
-    reviewer = _reviewer(kinds, approved_by)
+    _require_terminal(kinds, approved_by)
     question = _question(ctx, rules_text, candidate_name)
     if html is not None:
         require_new_file(html)
     with Steps(calling.prices) as steps:
-        if reviewer is not None:
-            reviewer.steps = steps
+        reviewer = TerminalReviewer(approved_by or user_name(), steps) if kinds else None
         decided = ask_one(
             database,
             question,

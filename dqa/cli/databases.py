@@ -16,7 +16,7 @@ from annotated_types import Ge
 
 from dqa.cli import options
 from dqa.cli.help import MODELS
-from dqa.cli.options import argument, option, with_options
+from dqa.cli.options import argument, option
 from dqa.cli.output import echo, echo_data, echo_json, show
 from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS
@@ -35,7 +35,6 @@ _WIDTH = 16
 """Width of the first column of `dqa doctor`."""
 
 
-@with_options(access=options.AccessOptions)
 def query(  # noqa: PLR0913  (one parameter per option)
     database: options.Location,
     statement: Annotated[str | None, argument("STATEMENT")] = None,
@@ -267,7 +266,6 @@ def _lines(health: DatabaseHealth) -> list[str]:
     return lines
 
 
-@with_options(access=options.AccessOptions)
 def init(
     *,
     database: options.DatabaseLocation,

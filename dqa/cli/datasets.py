@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from dqa.cli import options, output
 from dqa.cli.fields import given_by
-from dqa.cli.options import CountOrNone, Seed, names_in, with_options
+from dqa.cli.options import CountOrNone, Seed, names_in
 from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from dqa.evaluation.audit import Annotation, ReleaseAudit
 
 
-@with_options(bounds=Difficulty)
 def generate(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,
     out: Path,
+    bounds: Difficulty,
     question_set: str | None = None,
     scenarios: str | None = None,
     questions: CountOrNone = None,
@@ -63,16 +64,14 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     from dqa.loaders.generator.manifest import write_generated
 
     require_new_folder(out)
-    given = given_by(ctx)
     if question_set is not None:
         from dqa.loaders.sets import write_set
 
-        if given.keys() - {"question_set", "out", "as_json"}:
+        if given_by(ctx).keys() - {"question_set", "out", "as_json"}:
             raise UsageError("--set NAME selects a fixed set of questions: use it only with --out.")
         write_set(question_set, out)
     else:
-        bounds = {name: given[name] for name in Difficulty.__annotations__ if name in given}
-        difficulty = Difficulty(**(bounds | {"mix": _mix(mix)}))
+        difficulty = replace(bounds, mix=_mix(mix))
         sizes = tuple(size_of(*sized) for sized in _sizes(size or ()).items())
         settings = {"difficulty": difficulty, "sizes": sizes, "per_database": per_database}
         named = names_in("--scenarios", scenarios) or None
@@ -127,7 +126,6 @@ def _sizes(texts: Sequence[str]) -> dict[str, dict[str, str]]:
     return numbers
 
 
-@with_options(questions=AnyQuestionOptions, reading=ReadOptions)
 def show_question(
     *,
     question: Annotated[str, options.argument("QUESTION")],
@@ -148,7 +146,6 @@ def show_question(
     output.show(shown, [shown.to_text()], as_json=as_json)
 
 
-@with_options(questions=AnyQuestionOptions, reading=ReadOptions)
 def annotate(
     *,
     questions: AnyQuestionOptions,
@@ -188,7 +185,6 @@ def _agreement(annotations: Sequence[Annotation]) -> list[str]:
     return lines
 
 
-@with_options(questions=AnyQuestionOptions, reading=ReadOptions)
 def audit(
     *,
     questions: AnyQuestionOptions,
@@ -241,7 +237,6 @@ def _verdicts(audited: ReleaseAudit) -> list[str]:
     return lines
 
 
-@with_options(questions=QuestionOptions, reading=ReadOptions)
 def load(  # noqa: PLR0913  (one parameter per option)
     *,
     database: options.DatabaseLocation,
@@ -269,21 +264,19 @@ def load(  # noqa: PLR0913  (one parameter per option)
     """
     from dqa import plugins
     from dqa.api.databases import load as load_all
+    from dqa.api.databases import unload
     from dqa.cli.progress import track
 
     plugins.backend_for(database)  # refuse a wrong location before the questions are read
+    done: Sequence[LoadedHere | LoadedSituation]
     if drop:
-        from dqa.api.databases import unload
-
-        dropped = unload(database, drop)
-        output.show(
-            dropped, (f"{_describe_loaded(one)}, unloaded" for one in dropped), as_json=as_json
-        )
-        return
-    read = reading.read(questions, question)
-    done = load_all(read, database, question=question, replace=replace, shown=track)
-    output.show(done, (f"{_describe_loaded(one)}, {one.done}" for one in done), as_json=as_json)
-
-
-def _describe_loaded(one: LoadedHere | LoadedSituation) -> str:
-    return f"{one.namespace}: {one.name}, {counted(one.rows, 'row')}"
+        done = unload(database, drop)
+    else:
+        read = reading.read(questions, question)
+        done = load_all(read, database, question=question, replace=replace, shown=track)
+    lines = (
+        f"{one.namespace}: {one.name}, {counted(one.rows, 'row')}, "
+        f"{getattr(one, 'done', 'unloaded')}"
+        for one in done
+    )
+    output.show(done, lines, as_json=as_json)

@@ -38,13 +38,7 @@ _EXCLUSIVE = (("budget_tokens", "budget_cost"), ("record", "replay"))
 """Options that exclude each other. A new value of one removes the recorded value of the other."""
 
 
-@with_options(
-    deciding=EVALUATING,
-    calling=CallOptions,
-    questions=AnyQuestionOptions,
-    running=RunOptions,
-    storing=options.ResumingOptions,
-)
+@with_options(EVALUATING, CallOptions, AnyQuestionOptions, RunOptions)
 def evaluate(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,
@@ -130,9 +124,7 @@ def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> Question
     )
 
 
-@with_options(
-    playing=PLAYING, calling=CallOptions, running=RunOptions, storing=options.ResumingOptions
-)
+@with_options(PLAYING, CallOptions, RunOptions)
 def play(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,
@@ -176,9 +168,7 @@ def play(  # noqa: PLR0913  (one parameter per option)
     _finish(run, as_json=as_json, games=True)
 
 
-@with_options(
-    playing=PLAYING, calling=CallOptions, running=RunOptions, storing=options.StoringOptions
-)
+@with_options(PLAYING, CallOptions, RunOptions)
 def tournament(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,

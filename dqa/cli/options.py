@@ -10,6 +10,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
@@ -113,17 +114,14 @@ def declared(
 _Command: TypeAlias = Callable[..., None]
 
 
-def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN401
-    """Add bundles of options to a command.
+def with_options(*bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN401
+    """Add bundles of options that the command reads from its context.
 
     Parameters
     ----------
-    **bundles
-        Bundles by name. A bundle is a `Record` class or dataclass of options, or a
-        `dqa.cli.fields.SpecFields`. The command's parameter with the name of the bundle receives
-        an instance of the class. If the command has no such parameter, it reads the options from
-        its context. If an option occurs twice, it is added once. The command's own parameters take
-        precedence.
+    *bundles
+        A bundle is a `Record` class or dataclass of options, or a `dqa.cli.fields.SpecFields`. If
+        an option occurs twice, it is added once. The command's own parameters take precedence.
     """
 
     def note(command: _Command) -> _Command:
@@ -134,27 +132,33 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
 
 
 def documented(command: _Command) -> _Command:
-    """Return a command for Typer. Its docstring and its bundles describe its options."""
-    bundles: dict[str, Any] = getattr(command, "bundles", {})
-    options = {name: _options_of(bundle) for name, bundle in bundles.items()}
+    """Return a command for Typer. Its docstring and its bundles describe its options.
+
+    A parameter whose type is a bundle class receives an instance of this class.
+    """
     texts = descriptions(command, "Parameters")
     parameters = inspect.signature(command, eval_str=True).parameters
+    parsed: dict[str, list[inspect.Parameter]] = {}
     spread: dict[str, inspect.Parameter] = {}
     for name, one in parameters.items():
-        if name not in bundles:
-            is_option = one.annotation is not typer.Context
-            kind = declared(name, one.annotation, texts.get(name)) if is_option else one.annotation
+        kind = one.annotation
+        if is_dataclass(kind) or hasattr(kind, "model_fields"):
+            parsed[name] = _options_of(kind)
+        else:
+            is_option = kind is not typer.Context
+            kind = declared(name, kind, texts.get(name)) if is_option else kind
             spread[name] = one.replace(annotation=kind)
     own = tuple(spread)
-    for one in (one for bundle in options.values() for one in bundle):
+    read = map(_options_of, getattr(command, "bundles", ()))
+    for one in chain(*read, *parsed.values()):
         spread.setdefault(one.name, one)
 
     def run(**values: Any) -> None:  # noqa: ANN401  (the values of the options)
-        parsed = {
-            name: bundles[name](**{one.name: values[one.name] for one in options[name]})
-            for name in bundles.keys() & parameters.keys()
+        bundles = {
+            name: parameters[name].annotation(**{one.name: values[one.name] for one in options})
+            for name, options in parsed.items()
         }
-        command(**{name: values[name] for name in own}, **parsed)
+        command(**{name: values[name] for name in own}, **bundles)
 
     run.__name__ = command.__name__
     run.__doc__ = (inspect.getdoc(command) or "").split("\nParameters\n---")[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from dqa.cli import options
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import option, pairs_in, with_options
+from dqa.cli.options import option, pairs_in
 from dqa.cli.output import echo, echo_json
 from dqa.cli.progress import Progress
 from dqa.core.decision import Usage
@@ -40,7 +40,6 @@ OfWorld = Annotated[
 AsInPaper = Annotated[Preset, option(f"--preset {'|'.join(PRESETS)}", MODELS)]
 
 
-@with_options(calling=CallOptions)
 def build(  # noqa: PLR0913  (one parameter per option)
     *,
     world: World,
@@ -105,7 +104,6 @@ def build(  # noqa: PLR0913  (one parameter per option)
             echo(f"warning: {what}: {count}", err=True)
 
 
-@with_options(refining=RefiningSettings, calling=CallOptions)
 def refine(  # noqa: PLR0913  (one parameter per option)
     *,
     world: World,

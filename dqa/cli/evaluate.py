@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,11 +22,11 @@ from dqa.cli.questions import AnyQuestionOptions, set_in
 from dqa.core.errors import BudgetSpentError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.record import RunRecord
 from dqa.evaluation.spec import PlaySpec, RunSpec
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run
-    from dqa.evaluation.record import RunRecord
     from dqa.loaders.sources import QuestionSource
     from dqa.report.table import Table
     from dqa.report.tables import Evaluation
@@ -203,7 +203,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     from dqa.report.game_tables import difference_table
     from dqa.report.paper_tables import paper_notes, paper_tables
 
-    how = _arguments(given_by(ctx), _record_of(storing), None)
+    how = _arguments(given_by(ctx), RunRecord(spec=None), None)
     if "world" not in how:
         raise UsageError("Name a world (--world); 'dqa list --worlds' describes them.")
     if how.get("reference") == "none":
@@ -213,7 +213,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
             players=names_in("--player", player),
             opponents=names_in("--opponent", opponent),
             **how,
-            **storing.arguments(),
+            **asdict(storing),
             history=history,
             watcher=progress,
         )
@@ -273,16 +273,14 @@ def train(  # noqa: PLR0913  (one parameter per option)
     show(trained, lines, as_json=as_json)
 
 
-def _record_of(storing: options.StoringOptions) -> RunRecord:
+def _record_of(storing: options.ResumingOptions) -> RunRecord:
     """Return the record of the run to resume, or a record with default options for a new run."""
     from dqa.evaluation.location import locate_run
-    from dqa.evaluation.record import RunRecord
     from dqa.evaluation.stored_runs import RunReader
 
-    resume = getattr(storing, "resume", None)
-    if resume is None:
+    if storing.resume is None:
         return RunRecord(spec=None)
-    location = locate_run(resume)
+    location = locate_run(storing.resume)
     if storing.out is not None and locate_run(storing.out) != location:
         raise UsageError(
             f"The results are stored in the run of --resume {location}: leave out --out."

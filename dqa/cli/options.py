@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
@@ -18,7 +18,7 @@ import typer
 from annotated_types import Ge
 from typer.models import ArgumentInfo, OptionInfo
 
-from dqa.cli.help import DATABASES, GROUP_OF, MODELS, OUTPUT
+from dqa.cli.help import DATABASES, GROUP_OF, OUTPUT
 from dqa.core.docstrings import Described, descriptions
 from dqa.core.errors import UsageError
 from dqa.core.files import read_text
@@ -139,7 +139,7 @@ def documented(command: _Command) -> _Command:
     texts = descriptions(command, "Parameters")
     parameters = inspect.signature(command, eval_str=True).parameters
     parsed: dict[str, list[inspect.Parameter]] = {}
-    spread: dict[str, inspect.Parameter] = {}
+    own: dict[str, inspect.Parameter] = {}
     for name, one in parameters.items():
         kind = one.annotation
         if is_dataclass(kind) or hasattr(kind, "model_fields"):
@@ -147,9 +147,9 @@ def documented(command: _Command) -> _Command:
         else:
             is_option = kind is not typer.Context
             kind = declared(name, kind, texts.get(name)) if is_option else kind
-            spread[name] = one.replace(annotation=kind)
-    own = tuple(spread)
+            own[name] = one.replace(annotation=kind)
     read = map(_options_of, getattr(command, "bundles", ()))
+    spread = dict(own)
     for one in chain(*read, *parsed.values()):
         spread.setdefault(one.name, one)
 
@@ -185,6 +185,7 @@ def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in
 def parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
     """Return the function parameter that declares an option."""
     kind = inspect.Parameter.KEYWORD_ONLY
+    default = inspect.Parameter.empty if default is MISSING else default
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
@@ -220,14 +221,11 @@ class AccessOptions:
 
 
 # Runs
-_RUN_HELP = "Run that 'dqa eval --out' wrote: its folder, or STORE#NAME for a run in a store."
-Run = Annotated[str, argument("RUN", _RUN_HELP)]
-RunOrTrace = Annotated[
-    str, argument("RUN", f"{_RUN_HELP} Or the file of one decision, from 'dqa ask --trace'.")
-]
-RunQuestion = Annotated[
-    str | None,
-    argument("QUESTION", "SCENARIO/ID of a question. Leave it out for a file of one decision."),
+Run = Annotated[
+    str,
+    argument(
+        "RUN", "Run that 'dqa eval --out' wrote: its folder, or STORE#NAME for a run in a store."
+    ),
 ]
 Runs = Annotated[
     list[str],
@@ -235,12 +233,33 @@ Runs = Annotated[
         "RUN...", "Runs that 'dqa eval --out' wrote: folders, or STORE#NAME for runs in a store."
     ),
 ]
-OnDatabase = Annotated[
-    str | None, option("--database NAME", DATABASES, "Only decisions on this database.")
-]
-ByDecider = Annotated[
-    str | None, option("--decider NAME", MODELS, "Only decisions of this decider.")
-]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionOptions:
+    """Arguments and options that select decisions of a run.
+
+    Attributes
+    ----------
+    run
+        Run that 'dqa eval --out' wrote: its folder, or STORE#NAME for a run in a store. Or the file
+        of one decision, from 'dqa ask --trace'.
+    question
+        SCENARIO/ID of a question. Leave it out for a file of one decision.
+    database : NAME
+        Only decisions on this database.
+    decider : NAME
+        Only decisions of this decider.
+    """
+
+    run: Annotated[str, argument("RUN")]
+    question: Annotated[str | None, argument("QUESTION")] = None
+    database: str | None = None
+    decider: str | None = None
+
+    def where(self) -> tuple[str | None, str | None, str | None]:
+        """Return the question, the database and the decider."""
+        return self.question, self.database, self.decider
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,10 +279,6 @@ class StoringOptions:
     out: str | None = None
     retry_failed: bool = False
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments that these options set in `dqa.evaluate` and `dqa.play`."""
-        return {"out": self.out, "retry_failed": self.retry_failed}
-
 
 @dataclass(frozen=True, slots=True)
 class ResumingOptions(StoringOptions):
@@ -280,8 +295,7 @@ class ResumingOptions(StoringOptions):
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments that these options set in `dqa.evaluate` and `dqa.play`."""
-        resumes = self.resume is not None
-        out = self.resume or self.out
+        out, resumes = self.resume or self.out, self.resume is not None
         return {"out": out, "retry_failed": self.retry_failed, "resume": resumes}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dqa.cli import options
-from dqa.cli.options import CountOrNone, FormName, Seed, pairs_in
+from dqa.cli.options import CountOrNone, FormName, Seed
 from dqa.cli.output import report_defects
 from dqa.core.errors import UsageError
 
@@ -74,8 +74,7 @@ class QuestionOptions:
             # Questions about the same database are not independent samples.
             found.append(sources.GeneratedQuestions(count=self.generate, seed=seed, per_database=1))
         named = set_in(self.settings, others=len(found))
-        settings = [value for value in self.settings or () if "=" in value]
-        if pairs_in("--set", settings, "NAME=VALUE"):
+        if any("=" in value for value in self.settings or ()):
             raise UsageError(
                 "This command runs no decider, so leave out --set NAME=VALUE, which changes a "
                 "setting of a decider. To choose a set of questions, write --set NAME."

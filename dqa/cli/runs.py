@@ -89,14 +89,11 @@ def _figures(counts: RunCounts) -> str:
 
 def show(  # noqa: PLR0913  (one parameter per option)
     *,
-    run: options.RunOrTrace,
-    question: options.RunQuestion = None,
+    only: options.DecisionOptions,
     wrong: bool = False,
     failed: bool = False,
     outcome: list[Outcome] | None = None,
     scenario: str | None = None,
-    database: options.OnDatabase = None,
-    decider: options.ByDecider = None,
     epoch: options.CountOrNone = None,
     full: bool = False,
     as_json: options.AsJson = False,
@@ -129,7 +126,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
     """
     from dqa.api.stored import read_run
 
-    found = read_run(run)
+    found = read_run(only.run)
     ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
     lists = any(ended.values())
     if found.location is None:
@@ -138,19 +135,19 @@ def show(  # noqa: PLR0913  (one parameter per option)
                 "--scenario, --wrong, --failed and --outcome select decisions of a run, but this "
                 "file contains a single decision: leave these options out."
             )
-    elif question is None or scenario or lists:
+    elif only.question is None or scenario or lists:
         from dqa.report.hints import resume_command
 
         how = resume_command(found.location, games=isinstance(found.spec, PlaySpec))
         found.require_results(f"resume it with '{how}'")
-        if not (lists or scenario or database or decider or epoch):
+        if not (lists or scenario or only.database or only.decider or epoch):
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)
             return
-        listed = found.find(question, database, decider, scenario=scenario, epoch=epoch, **ended)  # type: ignore[arg-type]
+        listed = found.find(*only.where(), scenario=scenario, epoch=epoch, **ended)  # type: ignore[arg-type]
         show_output(listed, _decisions(found, listed), as_json=as_json)
         return
-    wanted = found.select(question, database, decider, epoch=epoch)
+    wanted = found.select(*only.where(), epoch=epoch)
     if as_json or len(wanted) > 1:
         results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]
         names = ("question", "database", "decider", "epoch", "model")

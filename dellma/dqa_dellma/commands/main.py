@@ -15,5 +15,5 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-app.command("tree", cls=Command)(tree)
+app.command("tree", cls=Command)(documented(tree))
 app.command("portfolio", cls=Command)(documented(portfolio))

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 def portfolio(  # noqa: PLR0913  (one parameter per option)
     *,
-    run: options.RunOrTrace,
-    question: options.RunQuestion = None,
-    database: options.OnDatabase = None,
-    decider: options.ByDecider = None,
+    only: options.DecisionOptions,
     budget: Annotated[float, option("--budget X", LIMITS)] = 1.0,
     unit: Annotated[float | None, option("--unit X", LIMITS)] = None,
     cost: Annotated[list[str] | None, option("--cost ACTION=X", LIMITS)] = None,
@@ -55,7 +52,7 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
     from dqa_dellma.tree.decision_tree import find_tree
 
     found = combine_actions(
-        find_tree(read_run(run).select(question, database, decider)),
+        find_tree(read_run(only.run).select(*only.where())),
         budget=budget,
         unit=unit,
         costs=_figures("--cost", cost or ()),

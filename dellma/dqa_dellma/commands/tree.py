@@ -14,12 +14,9 @@ from dqa.core.files import require_new_file
 _PAGE = "New HTML page with the whole tree: states, rankings and statements."
 
 
-def tree(  # noqa: PLR0913  (one parameter per option)
+def tree(
     *,
-    run: options.RunOrTrace,
-    question: options.RunQuestion = None,
-    database: options.OnDatabase = None,
-    decider: options.ByDecider = None,
+    only: options.DecisionOptions,
     html: Annotated[Path | None, option("--html FILE", OUTPUT, _PAGE)] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -31,7 +28,7 @@ def tree(  # noqa: PLR0913  (one parameter per option)
 
     if html is not None:
         require_new_file(html)
-    found = find_tree(read_run(run).select(question, database, decider))
+    found = find_tree(read_run(only.run).select(*only.where()))
     if html is not None:
         write_tree(found, html)
     if as_json:

@@ -102,8 +102,9 @@ def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> Question
     limits = {name: set_options[name] for name in ("scenarios", "limit") if name in set_options}
     if "scenarios" in limits:
         limits["scenarios"] = names_in("--scenarios", limits["scenarios"])
-    if isinstance(stored, OwnQuestions) and {"own", "database"} & named.keys():
-        moved = {"file": named["own"]} if "own" in named else {}
+    if isinstance(stored, OwnQuestions) and {"own", "scenario", "database"} & named.keys():
+        fields = {"own": "file", "scenario": "scenario"}
+        moved = {fields[name]: named[name] for name in fields.keys() & named.keys()}
         if "database" in named:
             moved["databases"] = located(named["database"])
         return stored.changed(**moved, **limits)

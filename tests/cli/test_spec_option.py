@@ -8,6 +8,7 @@ from dqa.api.stored import read_run
 from dqa.evaluation.spec import RunSpec
 from dqa.loaders.sources import GeneratedQuestions
 from tests.cli.conftest import Command
+from tests.sqlite_files import run_script
 
 SPEC = """\
 questions: {source: generator, count: 1, seed: 0, scenarios: [locating]}
@@ -60,3 +61,14 @@ def test_an_option_of_a_model_changes_each_of_several(dqa: Command, tmp_path: Pa
     assert isinstance(found, RunSpec)
     assert [(one.called, one.top_p) for one in found.models] == [("openai:a", 0.5), ("big", 0.5)]
     assert found.model == found.models[0]
+
+
+def test_a_scenario_is_used_with_the_own_questions_of_a_spec(dqa: Command, tmp_path: Path) -> None:
+    """An unknown scenario is an error."""
+    (tmp_path / "own.jsonl").write_text('{"question": "Which?", "candidates": ["a"]}\n')
+    run_script(tmp_path / "shop.db", "CREATE TABLE t (a TEXT)")
+    own = f"{{source: own, file: {tmp_path}/own.jsonl, databases: {tmp_path}/shop.db}}"
+    (tmp_path / "spec.yaml").write_text(f"questions: {own}\ndeciders: [first]\n")
+    assert dqa("eval", "--spec", tmp_path / "spec.yaml").code == 0
+    refused = dqa("eval", "--spec", tmp_path / "spec.yaml", "--scenario", "nosuch")
+    assert (refused.code, "nosuch" in refused.err) == (2, True)

@@ -279,7 +279,7 @@ def _scenario_with(part: str, name: str) -> Scenario:
 def simulator(name: str) -> Simulator:
     """Return the simulator of a scenario.
 
-    A package or statements of the scenario define the simulator.
+    Either a package or the scenario's statements define the simulator.
     """
     return simulator_of(_scenario_with("simulator", name))
 

@@ -193,7 +193,7 @@ class EndPayoff(Reply):
 def _numbers(
     listed: Mapping[str, Any], unknown: Unknown
 ) -> tuple[dict[Candidate, float], list[str]]:
-    """Return the numbers of the actions, and the problems of invalid entries."""
+    """Return the number of each action in a reply, and the problem of each invalid entry."""
     actions = {tighten(str(action)): action for action in unknown.actions}
     aside = {tighten(str(action)) for action in unknown.known}
     found: dict[Candidate, float] = {}

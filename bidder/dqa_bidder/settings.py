@@ -30,7 +30,7 @@ class TaskSettings(MethodSettings):
     context: int = Field(
         default=40_000,
         ge=1_000,
-        description="maximum number of characters of rows in every prompt",
+        description="maximum number of characters that rows may take up in a prompt",
     )
 
 

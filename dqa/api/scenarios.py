@@ -44,7 +44,7 @@ class ProposedScenario(Record):
     tables, left_out
         The tables that are described, and the tables that are left out.
     noun, table, column
-        `noun` is a word for a candidate. `table` and `column` contain the values of the candidates.
+        `noun` is a word for a candidate. `table` and `column` name the source of the candidates.
     guesses
         The number of lines that are marked as guesses.
     """

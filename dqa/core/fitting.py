@@ -231,7 +231,7 @@ def _fill(
 
 
 def _shorten(part: Part) -> Part:
-    """Return a part without its columns. A node label retains its key property."""
+    """Return a part without its columns. If the part is a node label, its key property is kept."""
     key = part.key if isinstance(part, NodeInfo) else None
     fields = [] if isinstance(part, TableInfo) else [f for f in part.fields if f.name == key]
     return replace_fields(part, fields, omitted=len(part.fields) - len(fields) + part.omitted)

@@ -24,7 +24,7 @@ DRIVERS: Mapping[str, str] = {
 
 
 def has_scheme(location: str, names: Collection[str]) -> bool:
-    """Return whether a location is a URL with one of these schemes, such as ``mysql+x://``."""
+    """Return whether a location is a URL with one of these schemes, and maybe with a driver."""
     scheme, mark, _ = location.partition("://")
     return bool(mark) and scheme.lower().partition("+")[0] in names
 

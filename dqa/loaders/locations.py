@@ -20,7 +20,7 @@ _NAMED = re.compile(r"([A-Za-z_][\w-]*)=(.+)", re.DOTALL)
 
 
 def configured() -> dict[str, str]:
-    """Return the URLs of servers in the environment, by backend."""
+    """Return the URLs of servers from environment variables, by backend."""
     urls = {name: os.environ.get(variable_of(name), "") for name in plugins.names("database")}
     return {name: url for name, url in urls.items() if url}
 

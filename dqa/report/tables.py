@@ -377,7 +377,7 @@ class Evaluation(Record):
     games: PlayFigures | None = None
 
     def tables(self) -> list[Table]:
-        """Return the tables of accuracies and of epochs, or of games."""
+        """Return the tables of accuracies and epochs; for games, the tables of games."""
         if self.games is not None:
             return game_tables(self.games)
         accuracies = accuracy_tables(self.results, self.shortcuts, self.chance, self.totals)

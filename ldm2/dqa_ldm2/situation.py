@@ -164,7 +164,7 @@ def _read_observed(
 
 
 def observed_situation(position: ObservedPosition, question: Question, world: str) -> Situation:
-    """Return the situation of a move in a world that shows results only after actions."""
+    """Return the situation of a move, if the player sees only the results of its actions."""
     beginning, name = position.events[0].detail, question.target.get(EPISODE, "")
     return Situation(
         position.goal,

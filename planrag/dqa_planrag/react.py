@@ -251,7 +251,7 @@ def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]
 
 
 def _acting(common: Reply, sections: Mapping[str, str]) -> Reply:
-    """Return a reply that acts. Raise `UnparsableReplyError` without an action or its input."""
+    """Return a reply that acts. Raise `UnparsableReplyError` if it has no action or no input."""
     tool, text = _action_of(sections)
     tool = tool.strip(" `*\"'.")
     statement = _unwrapped(text)

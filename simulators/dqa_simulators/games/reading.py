@@ -90,7 +90,7 @@ def replay(
     Raises
     ------
     DataError
-        An event breaks the rules. An empty detail is not an error.
+        An event breaks the rules. `detail` may be empty.
     """
     for event in record.events:
         where = f"event {event.number} ({event.actor}: {event.action})"

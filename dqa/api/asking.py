@@ -293,12 +293,18 @@ def _require_evidence(decision: Decision, question: Question, *, queries: bool) 
 
 
 def _require_candidate(decision: Decision, question: Question, database: Database) -> Decision:
-    """Remove a choice that is not a candidate. A user's own decider may not have checked it."""
+    """Replace a choice by the candidate that it names, or remove it if it names no candidate.
+
+    A user's own decider may not have checked its choice.
+    """
     choices = None if decision.choice is None else choices_of(question, database)
     if choices is None or decision.choice in choices.candidates:
         return decision
-    problem = f"The choice {decision.choice!r} is not one of the {choices.total} candidates."
-    return _without_choice(decision, Ending.UNPARSABLE, problem)
+    try:
+        return replace(decision, choice=choice_of(str(decision.choice), question, choices))
+    except errors.InvalidAnswerError:
+        problem = f"The choice {decision.choice!r} is not one of the {choices.total} candidates."
+        return _without_choice(decision, Ending.UNPARSABLE, problem)
 
 
 def _without_choice(decision: Decision, ending: Ending, problem: str) -> Decision:

@@ -326,11 +326,9 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     SituationError
         A situation is not valid for its scenario.
     """
-    judge, simulated, found = (
-        Judge(question_set, rule_set),
-        simulated_rules(question_set, rule_set),
-        [],
-    )
+    judge = Judge(question_set, rule_set)
+    simulated = simulated_rules(question_set, rule_set)
+    found = []
     for question in question_set.questions:
         outcomes = judge.outcomes_of(question)
         has_source = question.scenario in simulated or has_record(question_set, question)

@@ -121,6 +121,9 @@ def test_a_choice_that_is_no_candidate_is_a_mistake_in_the_test(tmp_path: Path) 
     assert_choice(trace, str(trace.choice))
     stray = dqa.ask(database, asked, decider=Stray(), allow_no_evidence=True, record=False)
     assert (stray.ending, stray.choice) == (Ending.UNPARSABLE, None)
+    meant = asked.changed(candidates=("here", "elsewhere "))
+    named = dqa.ask(database, meant, decider=Stray(), allow_no_evidence=True, record=False)
+    assert named.choice == "elsewhere "
     with pytest.raises(AssertionError, match="'nowhere' is not one of the 2 candidates"):
         assert_choice(trace, str(trace.choice), "nowhere")
     warned = Rows(("n",), (), warning="there is no label Plnat").to_text()

@@ -149,7 +149,12 @@ def insert_statements(
 
 def plain_rows(columns: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of some columns as Python values; NaN becomes None."""
-    return zip(*map(_listed, columns), strict=True)
+    return zip(*map(_without_nan, columns), strict=True)
+
+
+def _without_nan(values: Any) -> list[Any]:  # noqa: ANN401  (a sequence or an array)
+    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return [None if value != value else value for value in listed]  # noqa: PLR0124
 
 
 # The tables of a situation

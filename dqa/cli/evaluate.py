@@ -102,9 +102,10 @@ def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> Question
     limits = {name: set_options[name] for name in ("scenarios", "limit") if name in set_options}
     if "scenarios" in limits:
         limits["scenarios"] = names_in("--scenarios", limits["scenarios"])
-    if isinstance(stored, OwnQuestions) and {"own", "scenario", "database"} & named.keys():
-        fields = {"own": "file", "scenario": "scenario"}
-        moved = {fields[name]: named[name] for name in fields.keys() & named.keys()}
+    about_own = named.keys() & {"own", "scenario", "database"}
+    if isinstance(stored, OwnQuestions) and about_own and named.keys() <= about_own | {"settings"}:
+        kept = {"own": "file", "scenario": "scenario"}
+        moved = {kept[name]: named[name] for name in kept.keys() & about_own}
         if "database" in named:
             moved["databases"] = located(named["database"])
         return stored.changed(**moved, **limits)

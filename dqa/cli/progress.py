@@ -88,7 +88,7 @@ class Progress(Watcher):
         from dqa.evaluation.prepare import PreparedRun
 
         for warning in setup.warnings:
-            echo(f"warning: {warning}", err=True)
+            self._warn(warning)
         self.total, self.done = len(setup.tasks), done
         if isinstance(setup, PreparedRun):
             report_defects(setup.questions.defects, self._verbose)
@@ -112,7 +112,7 @@ class Progress(Watcher):
 
     def unreadable(self, text: str) -> None:
         """Print the reason why a stored player cannot be read."""
-        echo(f"warning: {text}", err=True)
+        self._warn(text)
 
     def decided(self, result: Result) -> None:
         """Advance the progress bar by one decision."""
@@ -147,7 +147,15 @@ class Progress(Watcher):
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._printed:
             self._printed.add(kind)
-            echo(f"warning: {text} (the traces contain further warnings of this kind)", err=True)
+            self._warn(f"{text} (the traces contain further warnings of this kind)")
+
+    def _warn(self, text: str) -> None:
+        """Print a warning above the bar, or without a terminal on stderr."""
+        if self._bar.disable:
+            echo(f"warning: {text}", err=True)
+        else:
+            line = f"warning: {visible(text)}"
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 class Steps(DecisionWatcher):

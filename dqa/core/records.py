@@ -102,7 +102,7 @@ def problem_of_field(
     if found["type"] == _UNKNOWN:
         owners, own = _owners_in(record, "the top level"), str(found["loc"][-1])
         near = get_close_matches(own, owners, n=1)
-        if not near:
+        if not near or (near[0] == own and owners[own].strip("'") in map(str, found["loc"])):
             return f"there is no field '{name}'"
         hint = f"it is a field of {owners[own]}" if near[0] == own else f"did you mean {near[0]!r}?"
         return f"there is no field '{name}' ({hint})"

@@ -263,7 +263,7 @@ class GuardedDatabase:
 
     def _schema_for_hints(self) -> DatabaseSchema | None:
         """Return `schema`, or None if reading it takes too long."""
-        with suppress(errors.DqaError):
+        with suppress(Exception):  # a hint is optional: the error of the statement matters
             return self._schema_within(_FOR_HINTS)
         return None
 

@@ -394,7 +394,7 @@ class _Rules:
         if self.policy.schema is None or name.casefold() not in columns:
             hint = closest(name, self.policy.column_words, schema=self.policy.schema)
             raise Refusal(
-                f"there is no column {name}, so the database might run .{name} as a function.{hint}"
+                f".{name} is not a known column, so the database might run it as a function.{hint}"
             )
 
     of_classes: ClassVar[Mapping[type, Callable[[_Rules, Any], None]]] = {

@@ -334,8 +334,8 @@ class PassedQuestions(Source):
 
     def _read(self, *_: object) -> QuestionSet:
         raise UsageError(
-            f"The questions '{self.name}' were passed in Python and are not in the run. Pass a "
-            "source such as dqa.GeneratedQuestions to 'dqa.evaluate', which can be read again."
+            f"The questions '{self.name}' were passed in Python and are not in the run. To resume, "
+            "pass them again. A source such as dqa.GeneratedQuestions can be read again."
         )
 
 

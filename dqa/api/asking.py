@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -25,9 +27,9 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.review import Reviewer, Reviewing, reviewed_by, reviewing_by
 from dqa.core.text import counted, shortened
-from dqa.deciders.answers import choice_of
+from dqa.deciders.answers import choice_in, choice_of
 from dqa.deciders.base import DeciderFactory
-from dqa.deciders.candidates import choices_of
+from dqa.deciders.candidates import Choices, choices_of
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
@@ -236,10 +238,11 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     if scenario is not None and isinstance(database, GuardedDatabase):
         described = database.described(scenario.schema)
     decisions.check_reachable()
+    listed = cache(lambda: choices_of(question, described))
 
     def decide() -> Decision:
         made = require_decision(decider.decide(question, described), decisions.name)
-        made = _require_candidate(made, question, described)
+        made = _require_candidate(made, question, listed)
         if evidence:
             made = _require_evidence(made, question, queries=decisions.queries)
         return _review(made, question, described, reviewing)
@@ -259,7 +262,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
         model=decisions.model,
         cost=None if prices is None else prices.known_cost(spent.usage),
         provenance=Provenance.of(decision, named, time),
-        asked=_alternatives(question, described, spent.choice, decisions.deciding.rule_set),
+        asked=_alternatives(question, described, listed, spent.choice, decisions.deciding.rule_set),
     )
 
 
@@ -292,19 +295,19 @@ def _require_evidence(decision: Decision, question: Question, *, queries: bool) 
     return _without_choice(decision, Ending.NO_EVIDENCE, problem)
 
 
-def _require_candidate(decision: Decision, question: Question, database: Database) -> Decision:
-    """Replace a choice by the candidate that it names, or remove it if it names no candidate.
-
-    A user's own decider may not have checked its choice.
-    """
-    choices = None if decision.choice is None else choices_of(question, database)
-    if choices is None or decision.choice in choices.candidates:
+def _require_candidate(
+    decision: Decision, question: Question, listed: Callable[[], Choices | None]
+) -> Decision:
+    """Remove the choice of a decision that names no candidate."""
+    if decision.ending is not Ending.ANSWERED:
         return decision
-    try:
-        return replace(decision, choice=choice_of(str(decision.choice), question, choices))
-    except errors.InvalidAnswerError:
-        problem = f"The choice {decision.choice!r} is not one of the {choices.total} candidates."
-        return _without_choice(decision, Ending.UNPARSABLE, problem)
+    with suppress(errors.DqaError):  # a failure of the listing does not change the decision
+        if (choices := listed()) is not None and choices.total:
+            try:
+                return replace(decision, choice=choice_in(decision, question, choices.candidates))
+            except errors.InvalidAnswerError as error:
+                return _without_choice(decision, Ending.UNPARSABLE, str(error))
+    return decision
 
 
 def _without_choice(decision: Decision, ending: Ending, problem: str) -> Decision:
@@ -348,7 +351,11 @@ def _review(
 
 
 def _alternatives(
-    question: Question, database: Database, choice: Candidate | None, rule_set: str | None
+    question: Question,
+    database: Database,
+    listed: Callable[[], Choices | None],
+    choice: Candidate | None,
+    rule_set: str | None,
 ) -> AskRecord:
     """Return the question and its candidates. If the scenario has outcomes, they are included.
 
@@ -362,7 +369,7 @@ def _alternatives(
         target=dict(question.target),
     )
     try:
-        choices = choices_of(question, database)
+        choices = listed()
         if choices is None:
             return record
         if question.scenario not in plugins.names("simulator"):

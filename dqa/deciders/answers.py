@@ -25,6 +25,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from dqa.core.decision import Decision
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question, fits_form, forms_of
 from dqa.core.text import shortened
@@ -82,6 +83,23 @@ def choice_of(
     if not candidates and (candidates is None or not question.free_form):
         return None
     return read_answer(answer, candidates, nouns_of(question), form=question.free_form)
+
+
+def choice_in(
+    decision: Decision,
+    question: Question,
+    candidates: Sequence[Candidate],
+    *,
+    equally_good: bool = False,
+) -> Candidate:
+    """Return the candidate that a decision chose, or that its answer names.
+
+    A user's own decider may not have checked its choice. See `read_answer` for `equally_good` and
+    for errors.
+    """
+    if decision.choice is not None and decision.choice in candidates:
+        return decision.choice
+    return read_answer(decision.answer, candidates, nouns_of(question), equally_good=equally_good)
 
 
 def read_answer(

@@ -23,8 +23,8 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.core.truth import MatchRule
-from dqa.deciders.answers import read_answer
-from dqa.deciders.candidates import nouns_of, recorded_outcomes
+from dqa.deciders.answers import choice_in
+from dqa.deciders.candidates import recorded_outcomes
 from dqa.evaluation.execution import compare_statements
 from dqa.evaluation.results import Goal, Outcome, PlayedGame
 
@@ -257,18 +257,13 @@ class Judge:
         if not is_answered:
             return replace(unchosen, outcome=_outcome_of(decision))
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
-        choice = decision.choice
-        if choice is None or choice not in candidates:
-            # The decider did not validate its answer, or another program recorded the decision. If
-            # only the right answers are known, the answer may contain a candidate's name and id.
-            only_right = outcomes is None and not question.candidates
-            try:
-                choice = read_answer(
-                    decision.answer, candidates, nouns_of(question), equally_good=only_right
-                )
-            except InvalidAnswerError as error:
-                outcome = Outcome.AMBIGUOUS if error.named else Outcome.NO_CANDIDATE
-                return replace(unchosen, outcome=outcome)
+        # If only the right answers are known, the answer may contain a candidate's name and id.
+        only_right = outcomes is None and not question.candidates
+        try:
+            choice = choice_in(decision, question, candidates, equally_good=only_right)
+        except InvalidAnswerError as error:
+            outcome = Outcome.AMBIGUOUS if error.named else Outcome.NO_CANDIDATE
+            return replace(unchosen, outcome=outcome)
         judged = self._chosen(choice, unchosen, outcomes)
         is_forbidden = choice in self._set.truth_of(question).forbidden
         return replace(judged, outcome=Outcome.FORBIDDEN) if is_forbidden else judged

@@ -376,8 +376,8 @@ def _alternatives(
             first = list(choices.candidates[:_STORED])
             if choice is not None and choice not in first:
                 first += choices.among({str(choice)})
-            listed = tuple(Alternative(candidate=one) for one in first)
-            return record.changed(total=choices.total, alternatives=listed)
+            shown = tuple(Alternative(candidate=one) for one in first)
+            return record.changed(total=choices.total, alternatives=shown)
         whole = replace(question, candidates=choices.candidates)  # every candidate has an outcome
         simulation = Simulation(whole, database, rule_set)
         outcomes = simulation.outcomes

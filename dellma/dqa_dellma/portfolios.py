@@ -46,8 +46,8 @@ class Limits:
     unit
         Amounts are multiples of this number, > 0; None allows any amount.
     share
-        The proportion of states that counts, the worst first, > 0 and <= 1. The best portfolio has
-        the largest mean utility over these states. A share of 1 means all states.
+        The proportion of the states, > 0 and <= 1, that counts. Only the worst states count. The
+        best portfolio has the largest mean utility over these states. 1 means all states.
     """
 
     budget: float

@@ -249,7 +249,7 @@ def read_manifest_of(name: str) -> SetManifest:
         raise DataError(
             f"This dqa defines the set '{name}' as {plan.name} version {plan.version} (generator "
             f"version {GENERATOR_VERSION}), but its {MANIFEST} describes {found[0]} version "
-            f"{found[1]} (generator version {found[2]}). Use the version of dqa with this set."
+            f"{found[1]} (generator version {found[2]}). Use the version that wrote this set."
         )
     return manifest
 

@@ -21,8 +21,8 @@ The folder contains
     of its first row.
 
 Statements are templates whose placeholders are the keys of the target. All statements except those
-that list candidates may also use ``$candidates``. Statements for candidates, outcomes and
-heuristics may exist in only one language.
+that list candidates may also use ``$candidates``. For candidates,
+outcomes and heuristics, a statement in one of the two languages is enough.
 """
 
 from __future__ import annotations

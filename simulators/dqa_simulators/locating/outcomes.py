@@ -17,8 +17,8 @@ section 3.1, Figure 7 and Algorithm 1. Powers and values are in the units of the
 
 The other rule sets follow the released program, reconstructed from its published answers:
 
-- ``clean`` differs from ``paper`` in two points. The inland bonus is max(development, 50), and a
-  merchant without a direct flow home supports the first flow in table order.
+- ``clean`` differs from ``paper`` in two points. The inland bonus is max(development, 50). If no
+  flow leads directly to the home node, the merchant supports the first flow in table order.
 - ``released`` reproduces the published answers. It differs from ``clean`` in two points.
   total_power and ingoing start from the values in the tables, so both are counted twice. The profit
   is (local_value - outgoing + ingoing) * power / total_power.

@@ -211,7 +211,7 @@ class _Call:
                 f"{_HINTS.get(fault.kind, '')}"
             )
         if isinstance(error, ModelUnavailableError):
-            record_failure(self.model, self.messages, self.stop, str(error))
+            record_failure(self.model, self.messages, self.stop, error)
         return error
 
     def note(self, fault: Fault) -> None:

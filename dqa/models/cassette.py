@@ -7,9 +7,10 @@
   recording. Each attempt at a decision begins with the first recorded reply.
 - A request that failed after all retries fails again in a replay.
 
-The file consists of JSON lines: a header, each message with its hash, and the requests with their
-requesters and replies. It contains no times and no secrets. Secrets are redacted before a request
-is looked up and before a reply is used, so the recording and its replay use the same texts.
+The file consists of JSON lines: a header, and a line for each reply. The line contains the
+requester, the hash of the request, and the last message of the request for readers. The file
+contains no times and no secrets. Secrets are redacted before a request is looked up and before a
+reply is used, so the recording and its replay use the same texts.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import os
 import threading
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self
@@ -33,7 +34,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import Field
 
-from dqa.core.distribution import find_versions
+from dqa.core.distribution import own_version
 from dqa.core.errors import (
     ModelUnavailableError,
     ParseError,
@@ -50,47 +51,29 @@ from dqa.core.files import (
     whole_lines,
 )
 from dqa.core.secrets import redact, redacted
+from dqa.core.text import shortened
 from dqa.models.attempts import Requester, claim_reply, current_attempt
-from dqa.models.faults import is_too_long
 from dqa.models.policy import REPLY_LIMIT
 from dqa.models.replies import ask_once
 from dqa.models.tool_model import ToolModel
 
-FORMAT = 2
+FORMAT = 3
 """The version of the file format."""
 _SHOWN_NAMES = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
-_Key = tuple[Requester, str]
+_SHOWN = 80
+"""The maximum number of characters of a request in an error message."""
+_ERRORS = {kind.__name__: kind for kind in (ModelUnavailableError, RequestTooLongError)}
 _Answer = Mapping[str, Any]
-"""A mapping: ``replies`` in LangChain's form, or ``failure`` with the message of an error."""
+"""A mapping: ``reply`` in LangChain's form, or ``failure`` with the class and text of an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request without secrets.
+    """A request without secrets: its requester, its hash, and the text of its last message."""
 
-    Attributes
-    ----------
-    hash, settings
-        The hash and the settings of the whole request.
-    messages
-        Each message with its hash, in order.
-    """
-
+    asker: Requester
     hash: str
-    settings: str
-    messages: Sequence[tuple[str, dict[str, Any]]]
-
-    @classmethod
-    def of(cls, settings: str, messages: Sequence[BaseMessage]) -> Self:
-        shown = [redacted(_shown(message)) for message in messages]
-        named = [(_hash(json.dumps(message, sort_keys=True)), message) for message in shown]
-        settings = redact(settings)
-        return cls(_hash("\n".join([settings, *(name for name, _ in named)])), settings, named)
-
-    @property
-    def key(self) -> _Key:
-        """The key of the answers to this request: its requester (secrets removed) and its hash."""
-        return tuple(map(redact, current_attempt().requester)), self.hash
+    text: str = field(default="", compare=False)
 
 
 class Cassette:
@@ -109,8 +92,7 @@ class Cassette:
     def __init__(self, path: Path, models: Sequence[str]) -> None:
         self.path = path
         self.models = tuple(models)
-        self._messages: set[str] = set()
-        self._answers: defaultdict[_Key, list[_Answer]] = defaultdict(list)
+        self._answers: defaultdict[_Request, list[_Answer]] = defaultdict(list)
         self._file: FileIO | None = None
         self._lock = threading.Lock()
 
@@ -143,15 +125,13 @@ class Cassette:
                 read = cassette._read() if path.stat().st_size else 0
                 if cassette._answers and not resume:
                     raise UsageError(f"--record {path} already exists: choose a new file.")
-                cassette._check_models(models)
                 os.truncate(path, read)  # removes an incomplete last line
             cassette._file = open_to_add(path, new=is_new)
         except OSError as error:
             raise UsageError(f"--record: {problem_of_path(path, error, writing=True)}.") from error
         weakref.finalize(cassette, cassette._file.close)
         if not path.stat().st_size:
-            versions = find_versions("langchain-core")
-            cassette._write({"cassette": FORMAT, **versions, "models": list(models)})
+            cassette._write({"cassette": FORMAT, "dqa": own_version(), "models": list(models)})
         return cassette
 
     @classmethod
@@ -171,7 +151,6 @@ class Cassette:
         except OSError as error:
             problem = problem_of_path(path, error)
             raise UsageError(f"{problem}: --replay needs a file that --record wrote.") from error
-        cassette._check_models(models)
         return cassette
 
     @property
@@ -188,15 +167,20 @@ class Cassette:
             The cassette only replays, and contains no further answer to this request from the same
             requester.
         """
-        attempt, key = current_attempt(), request.key
+        attempt = current_attempt()
         with self._lock:
-            answers, position = self._answers.get(key, ()), attempt.positions[self][key]
+            answers, position = self._answers.get(request, ()), attempt.positions[self][request]
             found = answers[position] if position < len(answers) else None
             if self._file is not None and (found is None or "failure" in found):
                 return None
             if found is None:
-                raise UnrecordedRequestError(f"{self.path}: {self._missing(request)}")
-            attempt.positions[self][key] += 1
+                who = f" of ({', '.join(request.asker)})" if request.asker else ""
+                raise UnrecordedRequestError(
+                    f"{self.path}: no further reply to this request{who} is recorded: "
+                    f"'{shortened(request.text, _SHOWN)}'. Replay the cassette with the settings "
+                    "of the recording. If prompts or data have changed, record it again."
+                )
+            attempt.positions[self][request] += 1
         attempt.played.add(request.hash)
         return found
 
@@ -208,51 +192,20 @@ class Cassette:
         """
         if self._file is None or not claim_reply():
             return
-        attempt, key = current_attempt(), request.key
+        attempt = current_attempt()
         with self._lock:
-            answers, position = self._answers[key], attempt.positions[self][key]
+            answers, position = self._answers[request], attempt.positions[self][request]
             if position < len(answers) and "failure" not in answers[position]:
                 position = len(answers)  # another attempt has recorded this answer already
-            self._put(key, position, answer)
-            attempt.positions[self][key] = position + 1
-            for name, message in request.messages:
-                if name not in self._messages:
-                    self._messages.add(name)
-                    self._write({"message": name, **message})
-            identity = {"request": request.hash, "asker": key[0], "position": position}
-            names = [name for name, _ in request.messages]
-            about = {"settings": request.settings, "messages": names}
-            self._write({**identity, **about, **answer})
+            answers[position : position + 1] = [answer]
+            attempt.positions[self][request] = position + 1
+            about = {"request": request.hash, "asker": request.asker, "position": position}
+            self._write({**about, "message": request.text, **answer})
 
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
             self._file.close()
-
-    def _put(self, key: _Key, position: int, answer: _Answer) -> None:
-        """Store an answer at a position. Replace a failure from an earlier attempt."""
-        answers = self._answers[key]
-        if not 0 <= position <= len(answers):
-            raise ValueError(
-                f"This answer has position {position}, but the file contains only {len(answers)} "
-                "earlier answers to the same request."
-            )
-        answers[position : position + 1] = [answer]
-
-    def _missing(self, request: _Request) -> str:
-        """Describe a request without a recorded reply, and say how to fix the problem."""
-        step = 1 + sum(message["role"] == "ai" for _, message in request.messages)
-        others = [
-            _by(one)
-            for one, hash_ in self._answers
-            if hash_ == request.hash and one != request.key[0]
-        ]
-        where = f" A reply to the same request{others[0]} is recorded." if others else ""
-        return (
-            f"no further reply to request {step}{_by(request.key[0])} is recorded.{where} Replay "
-            "the cassette with the settings of the recording. If prompts or data have changed, "
-            "record it again."
-        )
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
@@ -267,24 +220,28 @@ class Cassette:
 
     def _read(self) -> int:
         """Read the file. Return the number of bytes of its complete lines."""
-        read = 0
+        read, wanted = 0, self.models
         for number, line in enumerate(whole_lines(self.path), start=1):
             read += len(line)
             try:
                 entry = parse_json(line)
                 if number == 1:
                     self._read_header(entry)
-                elif "message" in entry:
-                    self._messages.add(entry["message"])
-                else:
-                    name = "failure" if "failure" in entry else "replies"
-                    key = (tuple(entry["asker"]), entry["request"])
-                    self._put(key, entry["position"], {name: entry[name]})
+                    continue
+                answers = self._answers[_Request(tuple(entry["asker"]), entry["request"])]
+                position = entry["position"]  # that of a failure, if the answer replaces it
+                answers[position : position + 1] = [entry]
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 problem = "this is not a line of a cassette: record it again, in a new file."
                 raise ParseError(self.path, number, problem) from error
         if not read:
             raise ParseError(self.path, 1, "this is an empty file: record it again.")
+        missing = [name for name in wanted if name not in self.models]
+        if missing:
+            raise UsageError(
+                f"{self.path} contains replies of {', '.join(self.models)}, but none of "
+                f"{', '.join(missing)}: choose the recorded model (--model)."
+            )
         return read
 
     def _read_header(self, header: dict[str, Any]) -> None:
@@ -295,14 +252,6 @@ class Cassette:
                 f"{FORMAT}: use dqa {header.get('dqa', '?')}, or record the replies again.",
             )
         self.models = tuple(header["models"])
-
-    def _check_models(self, models: Iterable[str]) -> None:
-        missing = [name for name in models if name not in self.models]
-        if missing:
-            raise UsageError(
-                f"{self.path} contains replies of {', '.join(self.models)}, but none of "
-                f"{', '.join(missing)}: choose the recorded model (--model)."
-            )
 
 
 class RecordedModel(ToolModel):
@@ -336,7 +285,11 @@ class RecordedModel(ToolModel):
         self, messages: Sequence[BaseMessage], stop: list[str] | None, settings: dict[str, Any]
     ) -> _Request:
         """Return the request as the cassette stores it."""
-        return _Request.of(self._get_llm_string(stop=stop, **settings), messages)
+        shown = [redacted(_shown(message)) for message in messages]
+        whole = json.dumps([redact(self._get_llm_string(stop=stop, **settings)), shown])
+        asker = tuple(map(redact, current_attempt().requester))
+        digest = hashlib.sha256(whole.encode()).hexdigest()[:32]
+        return _Request(asker, digest, redact(messages[-1].text))
 
     @property
     def _llm_type(self) -> str:
@@ -358,13 +311,13 @@ class RecordedModel(ToolModel):
         answer = cassette.find(request)
         if answer is None:
             reply = ask_once(lambda: self._ask(messages, stop, kwargs), self.reply_limit)
-            answer = {"replies": [_stored(reply)]}
+            answer = {"reply": _stored(reply)}
             cassette.add(request, answer)
         if "failure" in answer:
-            failure = answer["failure"]
-            raise (RequestTooLongError if is_too_long(failure) else ModelUnavailableError)(failure)
-        replies = messages_from_dict(list(answer["replies"]))
-        return ChatResult(generations=[ChatGeneration(message=reply) for reply in replies])
+            name, words = answer["failure"]
+            raise _ERRORS[name](words)
+        (reply,) = messages_from_dict([answer["reply"]])
+        return ChatResult(generations=[ChatGeneration(message=reply)])
 
     def _ask(
         self, messages: list[BaseMessage], stop: list[str] | None, settings: dict[str, Any]
@@ -393,13 +346,16 @@ def _unbound(model: object) -> tuple[object, dict[str, Any]]:
 
 
 def record_failure(
-    model: object, messages: Sequence[BaseMessage], stop: list[str] | None, words: str
+    model: object,
+    messages: Sequence[BaseMessage],
+    stop: list[str] | None,
+    error: ModelUnavailableError,
 ) -> None:
     """Record a request that failed after all retries, if the model has a cassette."""
     model, settings = _unbound(model)
     if isinstance(model, RecordedModel):
         request = model.request(messages, stop, settings)
-        model.cassette.add(request, {"failure": redact(words)})
+        model.cassette.add(request, {"failure": [type(error).__name__, redact(str(error))]})
 
 
 def _shown(message: BaseMessage) -> dict[str, Any]:
@@ -409,16 +365,8 @@ def _shown(message: BaseMessage) -> dict[str, Any]:
     return {"role": message.type, "content": message.content, **named}
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
 def _stored(reply: AIMessage) -> dict[str, Any]:
     stored: dict[str, Any] = redacted(message_to_dict(reply))
     if str(stored["data"].get("id")).startswith("lc_"):
         stored["data"]["id"] = None  # LangChain creates a new id in every run
     return stored
-
-
-def _by(requester: Sequence[str]) -> str:
-    return f" of ({', '.join(requester)})" if requester else " without a requester"

@@ -111,11 +111,11 @@ def test_a_name_reaches_the_threads_of_langchain(tape: Path, mood: Moody) -> Non
 
 
 def test_nobody_is_given_the_reply_to_another_question(tape: Path, mood: Moody) -> None:
-    """The message names both."""
+    """The message names the requester and the request."""
     model = recording(tape, Speaking(say=mood.reply))
     for number in range(2):
         with attempt_by(f"building/{number}", "sqlite"):
             said(model)
-    words = r"no further reply to request 1 of \(building/9, sqlite\) .*of \(building/0, sqlite\)"
+    words = r"no further reply to this request of \(building/9, sqlite\) .*Which building is best"
     with pytest.raises(UnrecordedRequestError, match=words), attempt_by("building/9", "sqlite"):
         said(playing(tape))

@@ -48,7 +48,6 @@ class FaultKind(StrEnum):
     KEY = "key"
     NOT_FOUND = "not_found"
     REDIRECT = "redirect"
-    UNKNOWN_MODEL = "unknown_model"
     REQUEST = "request"
     TOO_LONG = "too_long"
     FILTERED = "filtered"
@@ -72,20 +71,17 @@ class FaultKind(StrEnum):
 _LOST = frozenset({FaultKind.TIMEOUT, FaultKind.CONNECTION, FaultKind.MALFORMED})
 """Faults after which the provider may have charged for a lost reply."""
 _RETRYABLE = _LOST | {FaultKind.RATE_LIMIT, FaultKind.SERVER}
-_TOO_LONG_HINT = "The request is longer than the model takes"
 _SHORTEN = "lower --row-limit, --max-steps or a setting of the decider (--set)."
 _HINTS = {
     FaultKind.KEY: "The provider rejects the key: check the variable with the key, and whether "
     "the account may use this model.",
-    FaultKind.NOT_FOUND: "The server takes no requests at this address: check --base-url, which "
-    "usually ends in /v1, and --model.",
+    FaultKind.NOT_FOUND: "The server does not know this address or this model: check --base-url, "
+    "which usually ends in /v1, and --model. Many servers list their models at BASE-URL/models.",
     FaultKind.REDIRECT: "The server redirects requests to another address. The request was not "
     "sent there, because it contains the key and the question: correct --base-url.",
-    FaultKind.UNKNOWN_MODEL: "The provider does not know this model: check --model. Many servers "
-    "list their models at BASE-URL/models.",
     FaultKind.QUOTA: "Quota exhausted: the account has no credit. Add credit, or use another key.",
     FaultKind.REQUEST: f"The provider rejects the request. If it is too long, {_SHORTEN}",
-    FaultKind.TOO_LONG: f"{_TOO_LONG_HINT}: {_SHORTEN}",
+    FaultKind.TOO_LONG: f"The request is longer than the model takes: {_SHORTEN}",
 }
 
 
@@ -152,7 +148,7 @@ _BY_CODE = {
     **dict.fromkeys(["content_filter", "content_policy_violation"], FaultKind.FILTERED),
     **dict.fromkeys(["data_inspection_failed", "moderation_blocked"], FaultKind.FILTERED),
     **dict.fromkeys(["context_length_exceeded", "string_above_max_length"], FaultKind.TOO_LONG),
-    "model_not_found": FaultKind.UNKNOWN_MODEL,
+    "model_not_found": FaultKind.NOT_FOUND,
 }
 _TOO_LONG = _pattern(
     r"context[ _](?:length|window|size|limit)",
@@ -173,17 +169,12 @@ _QUOTA = _pattern(
     r"\b(?:balance|credits?|quota) (?:is |are )?(?:insufficient|exhausted|too low|not enough)",
     r"billing hard limit|payment required",
 )
-_UNKNOWN_MODEL = _pattern(
-    r"\bmodel\b.{0,200}\b(?:not found|does not exist|doesn't exist|unknown|not available)",
-    r"\b(?:no such|unknown|unsupported) model\b",
-)
 _BY_WORDS: Sequence[tuple[FaultKind, set[int], re.Pattern[str]]] = (
     # A request with more tokens than the limit per minute can never succeed.
     (FaultKind.TOO_LONG, {429}, _pattern("request too large")),
     (FaultKind.FILTERED, {200, 400, 403, 422, 451}, _FILTERED),
     (FaultKind.QUOTA, {200, 400, 403, 429}, _QUOTA),
     (FaultKind.TOO_LONG, {200, 400, 422}, _TOO_LONG),
-    (FaultKind.UNKNOWN_MODEL, {404}, _UNKNOWN_MODEL),
 )
 """Kinds of faults by HTTP status and pattern of the message. `ServedError` has status 200."""
 _LATER = _pattern(r"\b(?:retry|try again) (?:in|after)\b|retryDelay|per (?:minute|day)")
@@ -206,7 +197,6 @@ _BY_NAME = (
     ({"APIError"}, FaultKind.SERVER),  # OpenAI's error for an event of a stream
 )
 _MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
-_DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")
 
 
 def diagnose(error: Exception) -> FaultKind:
@@ -232,16 +222,11 @@ def diagnose(error: Exception) -> FaultKind:
 
 def _by_class(error: Exception, words: str) -> FaultKind:
     """Return the kind of an exception without an HTTP status."""
-    if isinstance(error, _MALFORMED) or _DIGITS.search(words):
+    if isinstance(error, _MALFORMED):
         return FaultKind.MALFORMED
     names = {kind.__name__ for kind in type(error).__mro__}
     found = (kind for known, kind in _BY_NAME if names & known)
     return next(found, FaultKind.TOO_LONG if _TOO_LONG.search(words) else FaultKind.UNKNOWN)
-
-
-def is_too_long(words: str) -> bool:
-    """Return whether a recorded message belongs to a `RequestTooLongError`."""
-    return words.startswith(_TOO_LONG_HINT)
 
 
 def _code(error: BaseException) -> str:

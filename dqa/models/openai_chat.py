@@ -15,11 +15,10 @@ from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr
 
 from dqa.core.errors import MalformedReplyError
 from dqa.models.faults import ServedError
-from dqa.models.policy import REPLY_LIMIT
 from dqa.models.replies import is_count, reasoning_text
 
 if TYPE_CHECKING:
@@ -27,12 +26,9 @@ if TYPE_CHECKING:
 else:  # OpenAI's client uses httpx2 or httpx, depending on its version
     httpx = import_module(openai.DefaultHttpxClient.__base__.__module__.partition(".")[0])
 
-_SILENCE = 600.0
-"""The default timeout of OpenAI's client in seconds."""
 _STREAM_FACTOR = 16
 """The maximum size of a stream of events, as a multiple of the maximum size of a reply."""
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
-_COUNTS = ("prompt_tokens", "completion_tokens")
 
 
 class OpenAIChat(ChatOpenAI):
@@ -42,24 +38,7 @@ class OpenAIChat(ChatOpenAI):
     ``additional_kwargs["reasoning_content"]``, and omits settings that its server refuses.
     """
 
-    reply_limit: int = Field(default=REPLY_LIMIT, exclude=True)
-    """The maximum size of a reply in bytes."""
-
     _omitted: frozenset[str] = PrivateAttr(default=frozenset())  # replaced, never changed
-
-    @model_validator(mode="before")
-    @classmethod
-    def _set_client(cls, fields: dict[str, Any]) -> dict[str, Any]:
-        """Use a client that limits responses, unless the user passes a client."""
-        if fields.get("http_client") is not None:
-            return fields
-        timeout = fields.get("timeout", fields.get("request_timeout"))
-        seconds = float(timeout) if isinstance(timeout, int | float) else _SILENCE
-        client = _client(
-            fields.get("reply_limit", REPLY_LIMIT), seconds, fields.get("openai_proxy")
-        )
-        own = {"http_client": client, "openai_proxy": None}
-        return {"http_socket_options": (), **fields, **own}
 
     def leave_out(self, setting: str) -> None:
         """Omit a setting in all later requests. For ``stream``, turn streaming on instead."""
@@ -78,12 +57,6 @@ class OpenAIChat(ChatOpenAI):
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
         for name in self._omitted & payload.keys():
             del payload[name]
-        if "messages" in payload:
-            # OpenAI's client examines all values except `extra_body`. This examination would take
-            # more than half of a call's CPU time.
-            body = {name: payload[name] for name in ("messages", "tools") if name in payload}
-            payload |= {"messages": [], "extra_body": body | (payload.get("extra_body") or {})}
-            payload.pop("tools", None)
         return payload
 
     def _create_chat_result(
@@ -180,25 +153,27 @@ def _add_reasoning(message: BaseMessage, part: Mapping[str, Any]) -> None:
 
 
 def _usage(usage: object) -> dict[str, Any] | None:
-    """Return the token counts of a server; None if they are invalid."""
-    if not isinstance(usage, dict) or not all(is_count(usage.get(name)) for name in _COUNTS):
+    """Return the token counts of a server without invalid counts; None without any counts."""
+    if not isinstance(usage, dict):
         return None
-    return _counts(usage)
-
-
-def _counts(usage: dict[str, Any]) -> dict[str, Any]:
-    parts = {name: _counts(value) for name, value in usage.items() if isinstance(value, dict)}
-    return {name: value for name, value in usage.items() if is_count(value)} | parts
+    details = {name: _usage(value) for name, value in usage.items() if isinstance(value, dict)}
+    return {name: value for name, value in usage.items() if is_count(value)} | details
 
 
 @cache
-def _client(most: int, seconds: float, proxy: str | None) -> httpx.Client:
+def limited_client(most: int, seconds: float) -> httpx.Client:
     """Return the HTTP client that all models with these limits share.
 
     It follows no redirects, because requests contain the key and the question.
+
+    Parameters
+    ----------
+    most
+        The maximum size of a reply in bytes.
+    seconds
+        The maximum time of a response.
     """
     client: httpx.Client = openai.DefaultHttpxClient(
-        proxy=proxy,
         follow_redirects=False,
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [partial(_bound, most, seconds)]},

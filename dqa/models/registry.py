@@ -175,7 +175,7 @@ def _provider_model(
             shared.pop("seed", None)
             found: BaseChatModel = init_chat_model(model, model_provider=provider, **shared)
             return found
-        from dqa.models.openai_chat import OpenAIChat
+        from dqa.models.openai_chat import OpenAIChat, limited_client
     except ImportError as error:
         if error.name not in {"langchain", "langchain.chat_models", "langchain_openai", "openai"}:
             raise MissingKeyError(f"{name} needs another package: {error}") from error
@@ -198,7 +198,9 @@ def _provider_model(
             f"{name} needs a key: set the variable {_OPENAI_KEY}, or name a server that needs no "
             "key (--base-url)."
         )
-    return OpenAIChat(model=model, reply_limit=connection.reply_limit, **shared)
+    client = limited_client(connection.reply_limit, connection.timeout)
+    own_client = {"http_client": client, "http_socket_options": (), "openai_proxy": None}
+    return OpenAIChat(model=model, **own_client, **shared)
 
 
 def check_reachable(name: str, model: BaseChatModel) -> None:

@@ -8,14 +8,13 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, message_to_dict
 from langchain_core.runnables import Runnable
-from pydantic import TypeAdapter
 
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError, MalformedReplyError, ModelUnavailableError
@@ -25,7 +24,14 @@ from dqa.core.recorder import Recorder
 from dqa.core.spans import Span
 from dqa.models.attempts import time_limit
 from dqa.models.cassette import inner_model, record_failure
-from dqa.models.faults import Fault, FaultKind, diagnose, refused_setting, retry_after
+from dqa.models.faults import (
+    FaultKind,
+    diagnose,
+    refused_setting,
+    retry_after,
+    usage_of_fault,
+    words_of,
+)
 from dqa.models.model_spans import call_span, note_reply
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy, Limiter
 from dqa.models.replies import ModelReply, ask_once, original_error
@@ -41,7 +47,6 @@ _HINTS = {
 }
 """Advice for faults that occur repeatedly."""
 _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_FAULTS = TypeAdapter(list[Fault])
 _UNLIMITED = Limiter()
 
 
@@ -97,15 +102,15 @@ def _replayed(journal: Journal, call: _Call) -> AIMessage:
 
     def act() -> dict[str, Any]:
         fresh.append(call.reply())
-        faults = _FAULTS.dump_python(call.faults, mode="json")
+        faults = [[fault.to_json(), asdict(usage)] for fault, usage in call.faults]
         return {"reply": message_to_dict(fresh[0]), "faults": faults}
 
     request = [message_to_dict(message) for message in call.messages]
     recorded = journal.replay("reply", [request, call.stop or []], act)
     reply = AIMessage.model_validate(recorded["reply"]["data"])
     if not fresh:
-        for fault in _FAULTS.validate_python(recorded["faults"]):
-            call.note(fault)
+        for fault, usage in recorded["faults"]:
+            call.note(FaultEvent(**fault), Usage(**usage))
         call.spend(call.usage_of(reply))
     return reply
 
@@ -119,7 +124,7 @@ class _Call:
     stop: list[str] | None
     policy: CallPolicy
     recorder: Recorder
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[tuple[FaultEvent, Usage]] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
     span: Span = Span()  # noqa: RUF009  (immutable)
 
@@ -153,12 +158,14 @@ class _Call:
                 cause = original_error(error)
                 if isinstance(cause, DqaError) and not isinstance(cause, MalformedReplyError):
                     raise cause from error
-                fault = self._fault(cause or error, attempt, clock.monotonic() - began)
-                self.note(fault)
-                if fault.wait is None:
-                    raise self._final_error(fault, clock.monotonic() - began) from error
-            if fault.kind is not FaultKind.UNSUPPORTED:
-                clock.sleep(fault.wait)
+                kind, wait = self._diagnose(cause or error, attempt, clock.monotonic() - began)
+                name, words = type(cause or error).__name__, words_of(cause or error)
+                fault = self._fault(kind, name, words, attempt, wait)
+                self.note(fault, usage_of_fault(kind, cause or error))
+                if wait is None:
+                    raise self._final_error(kind, fault, clock.monotonic() - began) from error
+            if kind is not FaultKind.UNSUPPORTED:
+                clock.sleep(wait)
                 attempt += 1
 
     def _ask(self) -> AIMessage:
@@ -177,16 +184,25 @@ class _Call:
             settle(usage.input_tokens + usage.output_tokens)
         return reply
 
-    def _fault(self, error: Exception, attempt: int, elapsed: float) -> Fault:
-        """Return the fault of a failed attempt, with the pause before the next attempt."""
+    def _diagnose(
+        self, error: Exception, attempt: int, elapsed: float
+    ) -> tuple[FaultKind, float | None]:
+        """Return the kind of a fault, and the pause before the next attempt; None to give up."""
         if self._omit_refused_setting(error):
-            return Fault.of(FaultKind.UNSUPPORTED, error, attempt, 0.0)
+            return FaultKind.UNSUPPORTED, 0.0
         kind, wait = diagnose(error), None
         if kind.retryable:
             request = hashlib.sha256("\0".join(m.text for m in self.messages).encode()).hexdigest()
             seconds = retry_after(error, self.policy.clock.wall())
             wait = self.policy.retry.pause(request, attempt, seconds, elapsed)
-        return Fault.of(kind, error, attempt, wait)
+        return kind, wait
+
+    def _fault(
+        self, kind: FaultKind, name: str, words: str, attempt: int = 1, wait: float | None = None
+    ) -> FaultEvent:
+        about = {"step": self.recorder.steps + 1, "attempt": attempt, "wait": wait}
+        found = {"fault": kind.value, "error": name, "message": words}
+        return FaultEvent.model_validate(about | found)
 
     def _omit_refused_setting(self, error: Exception) -> bool:
         """Return whether the model refuses a setting. If so, later requests omit this setting.
@@ -201,38 +217,29 @@ class _Call:
         leave_out(setting)
         return True
 
-    def _final_error(self, fault: Fault, elapsed: float) -> DqaError:
+    def _final_error(self, kind: FaultKind, fault: FaultEvent, elapsed: float) -> DqaError:
         """Return the error for the last fault of the call. Record this error on a cassette."""
-        error = fault.kind.to_error(fault.message)
-        if fault.kind.retryable:
+        error = kind.to_error(fault.message)
+        if kind.retryable:
             times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"
             error = ModelUnavailableError(
                 f"The model failed {times}, the last time with {fault.message.rstrip('.')}."
-                f"{_HINTS.get(fault.kind, '')}"
+                f"{_HINTS.get(kind, '')}"
             )
         if isinstance(error, ModelUnavailableError):
             record_failure(self.model, self.messages, self.stop, error)
         return error
 
-    def note(self, fault: Fault) -> None:
-        """Record a fault, and charge its possible cost to the budget."""
-        self.faults.append(fault)
-        estimate = estimate_tokens(self.messages) if fault.usage.uncounted else 0
-        self.recorder.lost += fault.usage
+    def note(self, fault: FaultEvent, usage: Usage) -> None:
+        """Record a fault and its usage, and charge its possible cost to the budget."""
+        self.faults.append((fault, usage))
+        estimate = estimate_tokens(self.messages) if usage.uncounted else 0
+        self.recorder.lost += usage
         self.recorder.uncounted += Usage(estimate)
-        about = {"error.type": fault.error, "dqa.fault": fault.kind.value, "dqa.wait": fault.wait}
+        about = {"error.type": fault.error, "dqa.fault": fault.fault, "dqa.wait": fault.wait}
         self.span.add_event("dqa.failed_attempt", about)
-        self.recorder.note(
-            FaultEvent(
-                step=self.recorder.steps + 1,
-                fault=fault.kind.value,
-                error=fault.error,
-                message=fault.message,
-                attempt=fault.attempt,
-                wait=fault.wait,
-            )
-        )
-        self.spend(replace(fault.usage, input_tokens=estimate))
+        self.recorder.note(fault)
+        self.spend(replace(usage, input_tokens=estimate))
 
     def spend(self, usage: Usage) -> None:
         """Charge tokens to the budget."""
@@ -255,7 +262,7 @@ class _Call:
         if not ends:
             return reply
         words = "The reply continued after a stop sequence, and was cut at this sequence."
-        self.note(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, 1, None))
+        self.note(self._fault(FaultKind.AFTER_STOP, "IgnoredStop", words), Usage())
         more = {**reply.additional_kwargs, "reasoning_content": ModelReply(reply).reasoning}
         changed = {"content": text[: min(ends)], "additional_kwargs": more}
         return reply.model_copy(update=changed)

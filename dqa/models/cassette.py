@@ -316,8 +316,8 @@ class RecordedModel(ToolModel):
         if "failure" in answer:
             name, words = answer["failure"]
             raise _ERRORS[name](words)
-        (reply,) = messages_from_dict([answer["reply"]])
-        return ChatResult(generations=[ChatGeneration(message=reply)])
+        (found,) = messages_from_dict([answer["reply"]])
+        return ChatResult(generations=[ChatGeneration(message=found)])
 
     def _ask(
         self, messages: list[BaseMessage], stop: list[str] | None, settings: dict[str, Any]

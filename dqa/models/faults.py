@@ -12,7 +12,6 @@ import re
 import socket
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from json import JSONDecodeError
@@ -100,66 +99,29 @@ class ServedError(MalformedReplyError):
         self.code = about.get("code") or about.get("type")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A failed attempt to get a reply, or a reply that was repaired.
+def usage_of_fault(kind: FaultKind, error: Exception) -> Usage:
+    """Return the usage of a failed attempt.
 
-    Attributes
-    ----------
-    kind
-        The kind of the fault.
-    error
-        The class name of the exception.
-    message
-        The message of the exception on one line, without secrets.
-    attempt
-        The number of the attempt, from 1.
-    wait
-        The seconds until the next attempt; None if there is no next attempt.
-    usage
-        The usage of the attempt. If the provider may have charged for a lost reply,
-        `Usage.uncounted` is 1.
+    If the provider may have charged for a lost reply, `Usage.uncounted` is 1.
     """
-
-    kind: FaultKind
-    error: str
-    message: str
-    attempt: int
-    wait: float | None
-    usage: Usage = Usage()  # noqa: RUF009  (frozen)
-
-    @classmethod
-    def of(cls, kind: FaultKind, error: Exception, attempt: int, wait: float | None) -> Fault:
-        """Return the fault of a failed attempt."""
-        lost = kind in _LOST and unreached(error) is None
-        usage = getattr(error, "usage", None) or Usage(calls=1, uncounted=int(lost))
-        return cls(kind, type(error).__name__, words_of(error), attempt, wait, usage)
+    lost = kind in _LOST and unreached(error) is None
+    return getattr(error, "usage", None) or Usage(calls=1, uncounted=int(lost))
 
 
 def _pattern(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(alternatives), re.IGNORECASE | re.DOTALL)
 
 
-_BY_CODE = {
-    **dict.fromkeys(
-        ["insufficient_quota", "insufficient_user_quota", "insufficient_credits"], FaultKind.QUOTA
-    ),
-    **dict.fromkeys(["billing_hard_limit_reached", "billing_error"], FaultKind.QUOTA),
-    **dict.fromkeys(["content_filter", "content_policy_violation"], FaultKind.FILTERED),
-    **dict.fromkeys(["data_inspection_failed", "moderation_blocked"], FaultKind.FILTERED),
-    **dict.fromkeys(["context_length_exceeded", "string_above_max_length"], FaultKind.TOO_LONG),
-    "model_not_found": FaultKind.NOT_FOUND,
-}
 _TOO_LONG = _pattern(
     r"context[ _](?:length|window|size|limit)",
     r"maximum (?:model|prompt|input) length",
     r"\b(?:prompt|input|request)\b[^.]{0,40} too (?:long|large)\b",
     r"request_too_large|input token count|tokens in the prompt",
-    r"reduce the length of|model token limit",
+    r"reduce the length of|model token limit|string_above_max_length",
 )
 _FILTERED = _pattern(
     r"content[ _-]?(?:management|filter|policy|safety)|ResponsibleAIPolicy"
-    r"|data_?inspection_?failed",
+    r"|data_?inspection_?failed|moderation_blocked",
     r"(?:flagged|blocked|rejected) (?:by|as|for|due to) (?:\w+ ){0,3}(?:moderation|safety|polic)",
     r"safety system|requires moderation|inappropriate content",
 )
@@ -167,7 +129,7 @@ _QUOTA = _pattern(
     r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) (?:current|monthly))"
     r"[ _]?(?:\w+[ _])?(?:quota|credits?|balance|funds)\b",
     r"\b(?:balance|credits?|quota) (?:is |are )?(?:insufficient|exhausted|too low|not enough)",
-    r"billing hard limit|payment required",
+    r"billing_error|billing[ _]hard[ _]limit|payment required",
 )
 _BY_WORDS: Sequence[tuple[FaultKind, set[int], re.Pattern[str]]] = (
     # A request with more tokens than the limit per minute can never succeed.
@@ -176,7 +138,7 @@ _BY_WORDS: Sequence[tuple[FaultKind, set[int], re.Pattern[str]]] = (
     (FaultKind.QUOTA, {200, 400, 403, 429}, _QUOTA),
     (FaultKind.TOO_LONG, {200, 400, 422}, _TOO_LONG),
 )
-"""Kinds of faults by HTTP status and pattern of the message. `ServedError` has status 200."""
+"""Kinds of faults by HTTP status and pattern of code and message. `ServedError` has status 200."""
 _LATER = _pattern(r"\b(?:retry|try again) (?:in|after)\b|retryDelay|per (?:minute|day)")
 """A message that recommends a later retry is about a rate limit, not an exhausted quota."""
 _BY_STATUS = {
@@ -194,19 +156,18 @@ _BY_NAME = (
     ({"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}, FaultKind.TIMEOUT),
     ({"APIConnectionError", "ConnectionError", "TransportError"}, FaultKind.CONNECTION),
     ({"IncompleteRead"}, FaultKind.CONNECTION),
-    ({"APIError"}, FaultKind.SERVER),  # OpenAI's error for an event of a stream
 )
 _MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
 
 
 def diagnose(error: Exception) -> FaultKind:
     """Return the kind of an exception of any provider's package."""
-    status, words = _status(error), str(error)
-    code = _BY_CODE.get(_code(error)) or _BY_CODE.get(str(getattr(error, "type", None)))
-    if code is not None and (status is None or status < 500 or code is FaultKind.QUOTA):
-        return code
-    if status is None and not isinstance(error, ServedError):
-        return _by_class(error, words)
+    status = _status(error)
+    # OpenAI's client raises `APIError` itself, without a status, for an error in a stream.
+    is_served = isinstance(error, ServedError) or type(error).__name__ == "APIError"
+    if status is None and not is_served:
+        return _by_class(error)
+    words = f"{_code(error)} {getattr(error, 'type', None)} {error}"
     status = status or 200
     for kind, statuses, pattern in _BY_WORDS:
         if status in statuses and pattern.search(words):
@@ -220,13 +181,13 @@ def diagnose(error: Exception) -> FaultKind:
     return FaultKind.REDIRECT if 300 <= status < 400 else FaultKind.REQUEST
 
 
-def _by_class(error: Exception, words: str) -> FaultKind:
+def _by_class(error: Exception) -> FaultKind:
     """Return the kind of an exception without an HTTP status."""
     if isinstance(error, _MALFORMED):
         return FaultKind.MALFORMED
     names = {kind.__name__ for kind in type(error).__mro__}
     found = (kind for known, kind in _BY_NAME if names & known)
-    return next(found, FaultKind.TOO_LONG if _TOO_LONG.search(words) else FaultKind.UNKNOWN)
+    return next(found, FaultKind.TOO_LONG if _TOO_LONG.search(str(error)) else FaultKind.UNKNOWN)
 
 
 def _code(error: BaseException) -> str:

@@ -13,15 +13,6 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from dqa.core.decision import Usage
 from dqa.core.spans import Span, start_span
 
-_PROVIDERS: Mapping[str, str] = {
-    "amazon_bedrock": "aws.bedrock",
-    "google_genai": "gcp.gemini",
-    "google_vertexai": "gcp.vertex_ai",
-    "ibm": "ibm.watsonx.ai",
-    "mistral": "mistral_ai",
-    "xai": "x_ai",
-}
-"""Maps LangChain's provider names to the conventions' names, where the two differ."""
 _ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant"}
 
 
@@ -59,11 +50,10 @@ def call_span(
     """
     about: Mapping[str, Any] = chat._get_ls_params() if isinstance(chat, BaseChatModel) else {}  # noqa: SLF001  (what LangChain's own tracers read)
     name = str(about.get("ls_model_name") or getattr(chat, "name", None) or type(chat).__name__)
-    provider = str(about.get("ls_provider", "_OTHER"))
     host = urlsplit(str(getattr(chat, "openai_api_base", None) or ""))
     attributes = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+        "gen_ai.provider.name": about.get("ls_provider", "_OTHER"),
         "gen_ai.request.model": name,
         "gen_ai.request.temperature": about.get("ls_temperature"),
         "gen_ai.request.max_tokens": about.get("ls_max_tokens"),

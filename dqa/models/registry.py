@@ -199,8 +199,8 @@ def _provider_model(
             "key (--base-url)."
         )
     client = limited_client(connection.reply_limit, connection.timeout)
-    own_client = {"http_client": client, "http_socket_options": (), "openai_proxy": None}
-    return OpenAIChat(model=model, **own_client, **shared)
+    shared |= {"http_client": client, "http_socket_options": (), "openai_proxy": None}
+    return OpenAIChat(model=model, **shared)
 
 
 def check_reachable(name: str, model: BaseChatModel) -> None:

@@ -11,31 +11,22 @@ from collections.abc import Callable, Mapping
 
 from dqa.core.database import Database
 from dqa.core.errors import InvalidAnswerError
-from dqa.core.events import ReviewKind
 from dqa.core.journal import replay
 from dqa.core.question import Candidate
 from dqa.core.review import Review, Settled, current_reviewing
 from dqa.guard import GuardedDatabase, GuardVerdict, check
 
 _ALLOWED = "The guard lets it run: it only reads."
-_REFUSED: Mapping[ReviewKind, tuple[str, str]] = {
-    "statement": (
-        "The statement was not run: a person refused it",
-        (
-            "Write another statement that takes this into account, or continue without one if none "
-            "is needed."
-        ),
-    ),
-    "decision": (
-        "A person refused your decision",
-        (
-            "Check the decision, by a query if the results so far are not sufficient. If it is "
-            "right, decide the same again and give the evidence. If it is wrong, decide "
-            "differently."
-        ),
-    ),
+_ONWARD: Mapping[str, str] = {
+    "statement": "Write another statement that takes this into account, or continue without one if "
+    "none is needed.",
+    "decision": "Check the decision, by a query if the results so far are not sufficient. If it is "
+    "right, decide the same again and give the evidence. If it is wrong, decide differently.",
+    "plan": "Write another plan that takes this into account.",
+    "new plan": "The previous plan is still valid: continue with it, or write another new plan "
+    "that takes this into account.",
 }
-"""The description of a refusal, and the instruction for the model, by kind of review."""
+"""The instruction for the model after a refusal, by the kind of text."""
 
 
 def settle_statement(statement: str, database: Database) -> Settled:
@@ -112,27 +103,26 @@ def settle_decision(
 def describe_correction(settled: Settled) -> str:
     """Return the message to add below the result of a corrected statement."""
     ran = textwrap.indent(settled.text or "", "  ")
-    why = (
-        (f"Reason: {settled.reason}. Take it into account in later statements. ")
-        if settled.reason
-        else ""
-    )
+    why = f"Reason: {settled.reason}. Take it into account in later statements. "
     replaced = (
         "A person replaced your statement by the following statement. The result above is the "
         "result of this statement:"
     )
-    return f"{replaced}\n{ran}\n{why}Continue from this result."
+    return f"{replaced}\n{ran}\n{why if settled.reason else ''}Continue from this result."
 
 
-def describe_refusal(settled: Settled, kind: ReviewKind = "statement") -> str:
-    """Return the message about a refused statement or decision."""
-    return word_refusal(settled, *_REFUSED[kind])
+def describe_refusal(settled: Settled, what: str = "statement") -> str:
+    """Return the message about a refused text: the reason, and how the model can continue.
 
-
-def word_refusal(settled: Settled, what: str, onward: str) -> str:
-    """Return a message with the refusal, its reason, and how the model can continue."""
+    Parameters
+    ----------
+    settled
+        The result of the review.
+    what
+        The text: a ``statement``, ``decision``, ``plan`` or ``new plan``.
+    """
     reason = f"Reason: {settled.reason}." if settled.reason else "No reason was given."
-    return f"{what}. {reason} {onward}"
+    return f"A person refused your {what}. {reason} {_ONWARD[what]}"
 
 
 def _verdict(statement: str, database: Database) -> GuardVerdict:

@@ -6,16 +6,8 @@ from dataclasses import replace
 
 from dqa.core.plans import list_in
 from dqa.core.review import Review, Settled, current_reviewing
-from dqa.deciders.reviewing import word_refusal
+from dqa.deciders.reviewing import describe_refusal
 
-_REFUSED = "A person refused your plan", "Write another plan that takes this into account."
-_REFUSED_NEW = (
-    "A person refused your new plan",
-    (
-        "The previous plan is still valid: continue with it, or write another new plan that takes "
-        "this into account."
-    ),
-)
 _ONWARD = "Continue with its first step that is not finished."
 
 
@@ -31,7 +23,7 @@ def settle_plan(plan: str) -> Settled:
 def describe_plan(settled: Settled, *, is_first: bool) -> str:
     """Return the message to the model about a plan that a person refused or corrected."""
     if settled.text is None:
-        return word_refusal(settled, *(_REFUSED if is_first else _REFUSED_NEW))
+        return describe_refusal(settled, "plan" if is_first else "new plan")
     why = f" Reason: {settled.reason}." if settled.reason else ""
     corrected = f"A person corrected your plan.{why} This is the plan from now on:"
     return f"{corrected}\n{settled.text}\n{_ONWARD}"

@@ -120,7 +120,7 @@ def test_a_refused_statement_does_not_run(
         protocol=protocol,
     )
     assert (
-        f"Error: The statement was not run: a person refused it. {said} Write another "
+        f"Error: A person refused your statement. {said} Write another "
         "statement that takes this into account, or continue without one if none is needed."
     ) in "\n".join(told)
     assert [(e.statement, e.error) for e in trace.evidence] == [

@@ -15,16 +15,17 @@ from collections.abc import Mapping
 
 from dqa.core.schema import quote_name, quote_text
 from dqa.guard.check import GuardVerdict, Refusal
-from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_reading import CypherReader
-from dqa.guard.cypher_tokens import decoded, gap
+from dqa.guard.cypher_tokens import decoded
+from dqa.guard.cypher_values import Element
 from dqa.guard.policy import DEFAULT, Policy
 
 _VARIABLE = "dqa_label"
 _AMBIGUOUS = frozenset({"CASE", "DISTINCT", "NOT"})
 """Keywords that can also be names, as in ``distinct[0]``."""
-_STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
-"""Objects of SHOW that reveal nothing about the data."""
+_BEFORE_TEST = frozenset({"WHERE", "AND", "OR", "XOR", "NOT", "WHEN", "RETURN", "WITH", "(", ","})
+_AFTER_TEST = frozenset({"", "AND", "OR", "XOR", "THEN", "AS", ")", "]", "}", ","})
+"""Tokens before and after a test such as ``n <> m``. Clauses may follow it, too."""
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
@@ -44,64 +45,34 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     Refusal
         The statement does more than read, reads hidden data, or cannot be parsed.
     """
-    reader = read_statement(statement, dialect, policy)
-    _restrict(reader, policy)
-    found, spelled = reader.found, reader.spelled
-    for first, last in reader.returned:  # a rewritten column keeps its original name
-        written = [statement[found.starts[i] : found.ends[i]] for i in range(first, last)]
-        if written != spelled[first:last]:
-            original = decoded(statement[found.starts[first] : found.ends[last - 1]])
-            spelled[last - 1] += f" AS {quote_name(original)}"
-    end = len(found.keys) - 1
-    text = "".join(gap(statement, found, i) + spelled[i] for i in range(end)).lstrip()
-    return GuardVerdict(True, statement=text)
-
-
-def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> CypherReader:
-    """Parse a statement; raise `Refusal` if it does more than read."""
     reader = CypherReader(statement, dialect, policy)
-    if reader.used and reader.used.lower() != (policy.database or "").lower():
-        raise Refusal("it begins with USE, which could read another database; leave out USE")
-    return reader
+    _restrict(reader, policy)
+    starts, ends, spelled = reader.starts, reader.ends, reader.spelled
+    for first, last in reader.returned:  # a rewritten column keeps its original name
+        written = [statement[starts[i] : ends[i]] for i in range(first, last)]
+        if written != spelled[first:last]:
+            original = decoded(statement[starts[first] : ends[last - 1]])
+            spelled[last - 1] += f" AS {quote_name(original)}"
+    text = "".join(reader.gap(i) + spelled[i] for i in range(len(reader.keys) - 1))
+    return GuardVerdict(True, statement=text.lstrip())
 
 
 def _restrict(reader: CypherReader, policy: Policy) -> None:
     """Add the limits of a policy to a statement; raise `Refusal` if it reads hidden data."""
-    shown = policy.in_small_letters if reader.ladybug else policy
-    if not policy.limits_graph and not policy.inside:
+    if not reader.is_limited:
         return
-    _refuse_descriptions(reader, policy)
+    shown = policy.in_small_letters if reader.ladybug else policy
+    if reader.describing:
+        raise Refusal(f"{reader.describing[0]} reads the whole database; use MATCH")
     if shown.properties or shown.denied_properties:
         owners = _owners(reader)
         _refuse_whole_values(reader, set(owners))
         _restrict_properties(reader, shown, owners)
     _require_visible(reader, shown)
     for element in reader.elements:
-        if element.kind == "node":
-            _restrict_node(reader, element, shown)
-        elif shown.relationship_types is not None:
-            _restrict_relationship(reader, element, shown.relationship_types)
-    if reader.ladybug:
-        return
-    if shown.labels is not None or shown.inside:
+        _restrict_element(reader, element, shown)
+    if not reader.ladybug and (shown.labels is not None or shown.inside):
         _restrict_labels_function(reader, shown)
-    for i in reader.colons:  # Neo4j rejects statements that mix `A:B` and `A&B`
-        reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
-
-
-def _refuse_descriptions(reader: CypherReader, policy: Policy) -> None:
-    """Refuse a statement that describes the whole database."""
-    static = reader.words["procedures"]
-    whole = reader.words["functions of whole elements"]
-    found = [f"the procedure {name}" for name in reader.procedures if name not in static]
-    found += [f"the function {call.name}" for call in reader.calls if call.name in whole]
-    found += ["an index search"] * reader.searches
-    if reader.shows and not _STATIC & set(reader.shows.split()):
-        found.append(f"SHOW {reader.shows}")
-    if reader.explains and policy.limits_graph:
-        found.append("a plan")
-    if found:
-        raise Refusal(f"{found[0]} describes the whole database; use MATCH")
 
 
 def _require_visible(reader: CypherReader, shown: Policy) -> None:
@@ -117,8 +88,6 @@ def _require_visible(reader: CypherReader, shown: Policy) -> None:
         name = reader.folded(i)
         if not shown.shows_label(name) and name not in (types or ()):
             raise _not_shown(reader, i, shown.labels)
-    if reader.has_computed_label and shown.labels is not None:
-        raise Refusal("it computes a label, which could be hidden; write the name of the label")
     is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
     if is_long and shown.labels is not None:
         raise Refusal(
@@ -131,47 +100,35 @@ def _not_shown(reader: CypherReader, i: int, known: frozenset[str] | None) -> Re
     return Refusal(f"{reader.texts[i]} may not be read{names}")
 
 
-def _restrict_node(reader: CypherReader, element: Element, shown: Policy) -> None:
-    """Limit a node pattern to visible nodes."""
-    wanted: list[str] = []
-    if shown.labels is not None and not (element.names and element.is_plain):
-        if not shown.labels:
-            raise Refusal("no node may be read, because no label is allowed; leave out the node")
-        wanted.append("|".join(map(quote_name, sorted(shown.labels))))
-    if not reader.ladybug:
+def _restrict_element(reader: CypherReader, element: Element, shown: Policy) -> None:
+    """Limit a node pattern to visible nodes, and a relationship to visible types.
+
+    In Neo4j's label expressions, ``A|B`` means either label, and ``A&B`` means both.
+    """
+    is_node, spelled, wanted = element.kind == "node", reader.spelled, list[str]()
+    allowed = shown.labels if is_node else shown.relationship_types
+    if allowed is not None and not (element.names and element.is_plain):
+        if not allowed:
+            kind = "label" if is_node else "type"
+            raise Refusal(f"no {element.kind} may be read, because no {kind} is allowed")
+        wanted.append("|".join(map(quote_name, sorted(allowed))))
+    if is_node and not reader.ladybug:
         denying = {owner for i in element.keys for owner in shown.denying(reader.folded(i))}
         wanted += [f"!{quote_name(name)}" for name in sorted(denying)]
-    if shown.inside is not None:
+    if is_node and shown.inside is not None:
         wanted.append(quote_name(shown.inside))
-    _add_names(reader, element, wanted)
-
-
-def _restrict_relationship(reader: CypherReader, element: Element, types: frozenset[str]) -> None:
-    if element.names and element.is_plain:
-        return
-    if not types:
-        raise Refusal("no relationship type may be read; leave out the relationship")
-    names = "|".join(map(quote_name, sorted(types)))
-    if reader.keys[element.opening] == "-":
-        reader.spelled[element.opening] += f"[:{names}]"
-    else:
-        _add_names(reader, element, [names])
-
-
-def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> None:
-    """Limit an element to the label expressions `wanted`; ``A|B`` means either label."""
     if not wanted:
         return
-    spelled = reader.spelled
     several = len(wanted) > 1 or bool(element.end)
     text = "&".join(f"({part})" if "|" in part and several else part for part in wanted)
-    if not element.end:
-        spelled[element.opening if element.variable is None else element.variable] += f":{text}"
-    elif "|" in reader.keys[element.begin : element.end]:
-        spelled[element.begin] = "(" + spelled[element.begin]
-        spelled[element.end - 1] += f")&{text}"
+    if element.end:
+        is_either = "|" in reader.keys[element.begin : element.end]
+        spelled[element.begin] = "(" * is_either + spelled[element.begin]
+        spelled[element.end - 1] += ")" * is_either + f"&{text}"
+    elif reader.keys[element.opening] == "-":
+        spelled[element.opening] += f"[:{text}]"
     else:
-        spelled[element.end - 1] += f"&{text}"
+        spelled[element.opening if element.variable is None else element.variable] += f":{text}"
 
 
 def _restrict_labels_function(reader: CypherReader, shown: Policy) -> None:
@@ -180,11 +137,10 @@ def _restrict_labels_function(reader: CypherReader, shown: Policy) -> None:
     tests = [f"NOT {_VARIABLE} IN [{quote_text(inside)}]"] if inside is not None else []
     if shown.labels is not None:
         tests.append(f"{_VARIABLE} IN [{', '.join(map(quote_text, sorted(shown.labels)))}]")
-    for call in reader.calls:
-        if call.name == "labels":
-            name = call.opening - 1
-            reader.spelled[name] = f"[{_VARIABLE} IN {reader.spelled[name]}"
-            reader.spelled[call.end] += f" WHERE {' AND '.join(tests)}]"
+    for name, opening in reader.calls:
+        if name == "labels":
+            reader.spelled[opening - 1] = f"[{_VARIABLE} IN {reader.spelled[opening - 1]}"
+            reader.spelled[reader.closing[opening]] += f" WHERE {' AND '.join(tests)}]"
 
 
 # Properties
@@ -208,20 +164,19 @@ def _owners(reader: CypherReader) -> dict[str, set[str]]:
 
 def _refuse_whole_values(reader: CypherReader, names: set[str]) -> None:
     """Refuse a whole node, relationship or path as a value: it may have hidden properties."""
-    keys = reader.keys
-    paired = {
-        i for pair in reader.compared if names.issuperset(map(reader.folded, pair)) for i in pair
-    }
-    safe = {
-        call.opening
-        for call in reader.calls
-        if call.name in reader.words["functions without properties"]
-    }
-    for i in reader.uses:
-        opening = i - 1 - (keys[i - 1] == "DISTINCT")
-        is_counted = keys[i + 1] == ")" and opening in safe
-        if reader.folded(i) in names and i not in paired and not is_counted:
-            raise _whole(reader.texts[i])
+    keys, clauses = reader.keys, reader.words["clauses"]
+    counting = reader.words["functions without properties"]
+    safe = {opening for name, opening in reader.calls if name in counting}
+    uses = {i for i in reader.uses if reader.folded(i) in names}
+    harmless: set[int] = set()
+    for i in uses:
+        is_test = keys[i + 1] in {"=", "<>"} and i + 2 in uses
+        if is_test and keys[i - 1] in _BEFORE_TEST and keys[i + 3] in _AFTER_TEST | clauses:
+            harmless |= {i, i + 2}
+        elif keys[i + 1] == ")" and i - 1 - (keys[i - 1] == "DISTINCT") in safe:
+            harmless.add(i)
+    if uses - harmless:
+        raise _whole(reader.texts[min(uses - harmless)])
     if any(keys[i - 1] == "." or names for i in reader.wholes):
         raise _whole("*")
     if reader.has_path_value:

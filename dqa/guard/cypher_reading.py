@@ -9,21 +9,19 @@ from __future__ import annotations
 from typing import Literal
 
 from dqa.guard.check import Refusal
-from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_sizes import Size
 from dqa.guard.cypher_tokens import NUMBER, is_word
-from dqa.guard.cypher_values import AFTER_NAME, SHORTEST, ValueReader
-from dqa.guard.hints import closest
-from dqa.guard.policy import Policy
+from dqa.guard.cypher_values import AFTER_NAME, SHORTEST, Element, ValueReader
+from dqa.guard.policy import DEFAULT, Policy
 
 _PATHS = ("SHORTEST", "ALL", "TRAIL", "ACYCLIC", "WSHORTEST")
 _ORDERS = ("ASC", "ASCENDING", "DESC", "DESCENDING")
-_CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "USING", "HINT"])
+_CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD"])
 """Clauses that belong to the preceding clause."""
 
 
 class CypherReader(ValueReader):
-    """Reads one statement; `Cursor` describes the attributes.
+    """Reads one statement.
 
     Raises
     ------
@@ -31,9 +29,8 @@ class CypherReader(ValueReader):
         The statement does more than read, could create too large values, or cannot be parsed.
     """
 
-    def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
+    def __init__(self, statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
         super().__init__(statement, dialect, policy)
-        self._depth = 0
         end = len(self.keys) - 1
         while end and self.keys[end - 1] == ";":
             end -= 1
@@ -41,50 +38,40 @@ class CypherReader(ValueReader):
         if not end:
             raise Refusal("the statement is empty; write MATCH ... RETURN ...")
         self._prefixes()
-        if self._at("SHOW") and not self.ladybug:
+        is_shown = not self.ladybug and self._take("SHOW")
+        if is_shown:
             self._show()
         last = self._query(end)
-        if not self.shows and last not in {"RETURN", "FINISH", "CALL", "WHEN"}:
+        if not is_shown and last not in {"RETURN", "FINISH", "CALL", "WHEN"}:
             raise Refusal("it returns nothing; add RETURN at the end")
 
     def _prefixes(self) -> None:
-        """Read EXPLAIN or PROFILE, CYPHER with harmless options, and USE."""
-        while True:
-            if self._take("EXPLAIN", "PROFILE"):
-                if self.explains:
-                    raise Refusal("it repeats EXPLAIN or PROFILE; write only one of them")
-                self.explains = True
-                self.i += self.ladybug and self._at("LOGICAL")
-            elif not self.ladybug and self._take("CYPHER"):
-                self.i += self.texts[self.i] in {"5", "25"}
-                while self._take("PLANNER", "RUNTIME"):
-                    self._expect("=")
-                    self._name("a value")
-            elif not self.ladybug and self._at("USE") and self.keys[self.i + 2] not in {".", "("}:
-                self.used = self.texts[self.i + 1]
-                self.spelled[self.i] = self.spelled[self.i + 1] = ""
-                self.i += 2
-            else:
-                return
+        """Read CYPHER with a version, EXPLAIN, and USE with the own database."""
+        if not self.ladybug and self._take("CYPHER"):
+            self.i += self.texts[self.i] in {"5", "25"}
+        if self._take("EXPLAIN"):
+            self.describing += ["a plan"] * self._policy.limits_graph
+            self.i += self.ladybug and self._at("LOGICAL")
+        if not self.ladybug and self._take("USE"):
+            own = self._policy.database
+            if own is None or self.texts[self.i].lower() != own.lower():
+                raise Refusal("USE could read another database; leave it out")
+            self.i += 1
+            self.spelled[self.i - 2 : self.i] = ["", ""]
 
     def _show(self) -> None:
-        """Read SHOW and its object.
-
-        Other methods read the clauses after it: YIELD, WHERE and RETURN.
-        """
-        begin = self.i = self.i + 1
-        while self.keys[self.i] in self.words["shown"]:
-            self.i += 1
-        self.shows = " ".join(self.keys[begin : self.i])
-        if self.shows == "DATABASE" and not self._at("YIELD", "WHERE", ""):
-            self._name()
-        is_own = "CURRENT USER" in self.shows or "USER DEFINED" in self.shows
-        is_complete = self._at("", "YIELD", "WHERE")
-        if not is_complete or not self.shows or ("USER" in self.shows and not is_own):
+        """Read the object of SHOW; other methods read YIELD, WHERE and RETURN after it."""
+        begin = self.i
+        if self._take("CURRENT"):
+            self._expect("USER")
+        else:
+            self._skip(*self.words["shown"])
+        if begin == self.i or not self._at("", "YIELD", "WHERE"):
             self._unexpected(
                 "SHOW may be used with INDEXES, CONSTRAINTS, FUNCTIONS, PROCEDURES and CURRENT "
                 "USER, not with"
             )
+        self.describing.append("SHOW")
 
     # Clauses
 
@@ -104,16 +91,12 @@ class CypherReader(ValueReader):
         match clause:
             case "MATCH":
                 self._patterns()
-            case "OPTIONAL" if not self._at("MATCH", "CALL"):
-                self._unexpected("MATCH is missing before")
             case "UNION" | "NEXT":
                 self._take("ALL", "DISTINCT")
             case "CALL":
                 self._call()
             case "SEARCH":
                 self._search()
-            case "USING":
-                self._hint()
             case "WHEN":
                 self._expression()
                 self._expect("THEN")
@@ -141,20 +124,14 @@ class CypherReader(ValueReader):
                 self._store_size(begin, self._expression())
             else:
                 self._item(clause)
-                if clause == "RETURN" and not self._depth and self.keys[self.i - 2] != "AS":
-                    self.returned.append((begin, self.i))
             if not self._take(","):
                 return
 
     def _item(self, clause: str) -> None:
-        begin, after = self.i, self.keys[self.i + 1]
-        is_end = after in {",", "AS", "}", ""} or after in self.words["clauses"]
-        is_case = self.keys[begin] == "CASE" and after == "WHEN"
-        if clause == "WITH" and is_end and is_word(self.keys[begin]) and not is_case:
-            size = self._size_of(self._name())
-        else:
-            size = self._expression()
-        self._last = size
+        begin = self.i
+        self._last = size = self._expression()
+        if clause == "WITH" and self.i == begin + 1 and self.uses[-1:] == [begin]:
+            self.uses.pop()  # the variable is only passed on
         if self._take("AS"):
             alias = self._name()
             self.aliases.append((alias - 2, alias))
@@ -162,37 +139,33 @@ class CypherReader(ValueReader):
                 self._rows *= size.total
                 size = Size.of(size.item)
             self._store_size(alias, size)
+        elif clause == "RETURN" and self._around is None:
+            self.returned.append((begin, self.i))
         self._take(*_ORDERS)
 
     def _call(self) -> None:
         """Read a procedure call, or a subquery with its imported variables."""
-        if self._at("(", "{"):
-            if self._take("("):
-                while not self._take(")"):
-                    if not self._take("*"):
-                        self._name()
-                    self._take(",")
+        if self._take("("):
+            while not self._take(")"):
+                if not self._take("*", ","):
+                    self._name()
             self._subquery()
-            return
+        elif self._at("{"):
+            self._subquery()
+        else:
+            self._procedure()
+
+    def _procedure(self) -> None:
         if not is_word(self.keys[self.i]):
             self._unexpected("a procedure is missing before")
         name, end = self._dotted()
+        self._require_listed("procedure", name, self.words["procedures"])
+        self.describing.append(f"the procedure {name}")
         self.i = end + 1
-        if self._at("="):
-            raise Refusal(f"CALL {name} = ... changes a setting, but only reading is allowed")
-        if name not in self._procedures:
-            meant = closest(name, self._procedures, 0.75, whole=True)
-            listed = f" CALL may be used with {', '.join(sorted(self._procedures))}"
-            problem = f"the procedure {name} is not in the list of procedures that only read"
-            raise Refusal(f"{problem}.{meant or listed}")
-        self.procedures.append(name)
         if self._at("("):
             self._bracket()
 
     def _subquery(self, *, may_be_pattern: bool = False) -> None:
-        if not self._at("{"):
-            self._unexpected("{ is missing before")
-        self._depth += 1
         with self._inside() as end:
             if may_be_pattern and self.keys[self.i] not in self.words["clauses"]:
                 self._patterns()
@@ -200,11 +173,10 @@ class CypherReader(ValueReader):
                     self._expression()
             else:
                 self._query(end)
-        self._depth -= 1
 
     def _search(self) -> None:
         """Read ``SEARCH n IN (VECTOR INDEX i FOR ... LIMIT 1) SCORE AS s``."""
-        self.searches = True
+        self.describing.append("an index search")
         self._name()
         self._expect("IN", "(")
         while not self._take(")"):
@@ -213,14 +185,6 @@ class CypherReader(ValueReader):
         if self._take("SCORE"):
             self._expect("AS")
             self._name()
-
-    def _hint(self) -> None:
-        """Read a hint such as ``USING INDEX n:Movie(title)``."""
-        while self.keys[self.i] not in self.words["clauses"] | {"", "}"}:
-            if self._take(":"):
-                self.tested.append(self._name("a label"))
-            elif not self._take("(", ")", ","):
-                self._name()
 
     # Patterns
 
@@ -258,10 +222,8 @@ class CypherReader(ValueReader):
                     self._expression()
                 self._expect(")")
                 self._quantifier()
-            elif self._at("("):
-                self._element("node")
             else:
-                self._unexpected("a node is missing before")
+                self._element("node")
             if self._at("-") or (self._at("<") and self.keys[self.i + 1] == "-"):
                 self._relationship()
             elif not self._at("("):
@@ -320,13 +282,6 @@ class CypherReader(ValueReader):
             element.keys.append(self._name())
             self._expect(")")
             self._lengths(element)
-        elif self.ladybug and self._take("("):  # (r, n | WHERE ... | {...}, {...})
-            while is_word(self.keys[self.i]):
-                self.variables.add(self.folded(self._name()))
-                self._take(",")
-            while not self._take(")"):
-                if not self._take("|", ",", "WHERE"):
-                    self._expression()
 
     def _labels(self, depth: int = 0) -> list[int]:
         """Read a label expression; return the positions of its names.
@@ -340,10 +295,9 @@ class CypherReader(ValueReader):
                 names += self._labels(depth + 1)
                 self._expect(")")
             elif self._take("$"):
-                self.has_computed_label = True
+                if self._policy.labels is not None:
+                    raise Refusal("it computes a label, which could be hidden; write its name")
                 self._take("ALL", "ANY")
-                if not self._at("("):
-                    self._unexpected("( is missing before")
                 self._bracket()
             elif not self._take("%"):
                 names.append(self._name("a label"))
@@ -351,5 +305,7 @@ class CypherReader(ValueReader):
             if not (is_either or self._at("&", ":")):
                 return names
             self.i += is_either and self.keys[self.i + 1] == ":"
-            self.colons += [self.i] * self._at(":")
+            if self._at(":") and not self.ladybug and self.is_limited:
+                # Neo4j rejects statements that mix `A:B` and `A&B`
+                self.spelled[self.i] = "" if is_either else "&"
             self.i += 1

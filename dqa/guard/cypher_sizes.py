@@ -8,7 +8,6 @@ from math import prod
 from typing import NamedTuple
 
 from dqa.guard.check import Refusal
-from dqa.guard.cypher_tokens import NUMBER
 from dqa.guard.lists import AllowLists
 
 MOST_ROWS = 2_000
@@ -18,9 +17,9 @@ ACCUMULATOR = 1e12
 """The assumed size of the accumulator while the expression of reduce() is read."""
 _MOST_ITEMS = 1_000_000
 """The maximum number of items of a range(), and of repetitions of a string."""
-_LARGEST = 4_000_000
+LARGEST = 4_000_000
 """The maximum number of items and characters that an expression may create in total."""
-_MOST_STEPS = 4_000_000
+MOST_STEPS = 4_000_000
 """The maximum number of evaluations within nested list functions."""
 _MOST_FOLDED = 10_000
 """The maximum number of steps of one reduce(), because each step may copy the accumulator."""
@@ -28,8 +27,10 @@ _MOST_TRIED = 4e9
 """The maximum number of steps to match a regular expression."""
 _STORED_TEXT = 1_000.0
 """The assumed length of a text from the database that is matched with a regular expression."""
-_BOUNDS = frozenset({NUMBER, "+", "-", ",", ")", "SIZE", "LENGTH"})
-"""The tokens that the arguments of range() may contain outside of inner brackets."""
+_NUMBERS = re.compile(r"([-+]?\d+),([-+]?\d+)(?:,[-+]?(\d+))?")
+"""Matches the arguments of a range() if they are numbers."""
+_SIZES = re.compile(r"(?:\d+|[-+,]|(?:size|length)\()+", re.IGNORECASE)
+"""Matches the arguments of a range() that is at most as long as a value of the statement."""
 _ESCAPED_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]", re.DOTALL)
 _FLAGS = re.compile(r"\(\?[ims]+\)|(?<=\()\?:")
 _UNSAFE = re.compile(r"\(\?|\)[*+{]")
@@ -70,17 +71,11 @@ def repeated(items: float, each: float) -> Size:
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
 
 
-def require_small(size: Size) -> None:
-    """Refuse a value that is too large for a server."""
-    _require_at_most(_LARGEST, size.total % ACCUMULATOR, "items and characters")
+def require_at_most(most: int, count: float, what: str) -> float:
+    """Refuse a statement that creates or evaluates too much: a server cannot interrupt it.
 
-
-def require_few_steps(steps: float) -> None:
-    """Refuse nested list functions with many steps: a server cannot interrupt them."""
-    _require_at_most(_MOST_STEPS, steps, "evaluations of an expression")
-
-
-def _require_at_most(most: int, count: float, what: str) -> float:
+    Return the count, but at least 1.
+    """
     if count > most:
         raise Refusal(f"the number of {what} could exceed {most:,}; use smaller numbers")
     return max(count, 1.0)
@@ -113,7 +108,7 @@ def require_fast_pattern(text: str, searched: float) -> None:
         raise Refusal("the regular expression has too many quantifiers; use fewer, or use CONTAINS")
 
 
-def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size:
+def reduced(name: str, start: Size, items: Size, value: Size) -> Size:
     """Return the size of the result of reduce().
 
     The accumulator has the assumed size `ACCUMULATOR`. An expression of twice that size would
@@ -123,31 +118,26 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
     ----------
     name
         The name of the accumulator.
-    start, items
-        The initial value of the accumulator, and the list.
-    values
-        The size of the expression that replaces the accumulator. For a map whose values read only
-        single keys of the accumulator, the size of each value.
+    start, items, value
+        The initial value of the accumulator, the list, and the expression that replaces the
+        accumulator.
     """
-    _require_at_most(_MOST_FOLDED, items.total, "steps of reduce()")
-    if any(value.total >= 2 * ACCUMULATOR for value in values):
+    require_at_most(_MOST_FOLDED, items.total, "steps of reduce()")
+    if value.total >= 2 * ACCUMULATOR:
         raise Refusal(
             f"the size of {name} could double at each step of reduce(); use {name} only once in "
             "the expression of reduce()"
         )
-    added = max((value.total % ACCUMULATOR for value in values), default=1.0)
-    total = (start.total + items.total * added) * max(len(values), 1)
-    return Size(total, max(start.item, added))
+    added = value.total % ACCUMULATOR
+    return Size(start.total + items.total * added, max(start.item, added))
 
 
-def call_of(
-    name: str, sizes: Sequence[Size], keys: Sequence[str], texts: Sequence[str], words: AllowLists
-) -> Size:
-    """Return the size of the result of a function, given the sizes and tokens of its arguments."""
+def call_of(name: str, sizes: Sequence[Size], numbers: Sequence[str], words: AllowLists) -> Size:
+    """Return the size of the result of a function, given its arguments and the numbers in them."""
     total = sum_of(sizes).total
     if name in words["repeating functions"]:
-        times = prod(max(number, 1.0) for number in _numbers(keys, texts))
-        total *= _require_at_most(_MOST_ITEMS, times, f"items of {name}()")
+        times = prod(max(float(number), 1.0) for number in numbers)
+        total *= require_at_most(_MOST_ITEMS, times, f"items of {name}()")
     elif name in words["replacing functions"]:
         total *= max(1.0, sizes[-1].total)
     elif name not in words["functions that do not lengthen"]:
@@ -155,45 +145,28 @@ def call_of(
     return Size.of(total)
 
 
-def range_of(keys: Sequence[str], texts: Sequence[str], largest: float) -> Size:
+def range_of(arguments: str, largest: float) -> Size:
     """Return the size of a range: exact if its bounds are numbers, otherwise an upper bound.
 
     Parameters
     ----------
-    keys, texts
-        The tokens between the brackets of range().
+    arguments
+        The text between the brackets of range(), without spaces and the content of inner brackets.
     largest
         The size of the largest value that the statement creates before this range.
+
+    Raises
+    ------
+    Refusal
+        The range is too long, or its bounds may be any number: a server cannot interrupt its
+        creation.
     """
-    numbers = _numbers(keys, texts)
-    plain = re.fullmatch("([-+]?)0,([-+]?)0(?:,[-+]?0)?", "".join(keys))
-    if plain is not None:
-        start, stop = (
-            -n if sign == "-" else n for sign, n in zip(plain.groups(), numbers[:2], strict=True)
-        )
-        count = abs(stop - start) / (sum(numbers[2:]) or 1.0) + 1
+    bounds = _NUMBERS.fullmatch(arguments)
+    if bounds is not None:
+        start, stop, step = (int(number or 1) for number in bounds.groups())
+        count = abs(stop - start) / (step or 1) + 1
+    elif _SIZES.fullmatch(arguments):
+        count = sum(map(int, re.findall(r"\d+", arguments))) + largest
     else:
-        _require_plain_bounds(keys)
-        count = sum(numbers) + largest
-    return Size(_require_at_most(_MOST_ITEMS, count, "items of range()"))
-
-
-def _require_plain_bounds(keys: Sequence[str]) -> None:
-    """Refuse a range whose bounds may be any number: the server cannot interrupt its creation."""
-    depth = 0
-    for key in keys:
-        depth += (key == "(") - (key == ")")
-        if not depth and key not in _BOUNDS:
-            raise Refusal("the bounds of range() must be numbers, size() or length()")
-
-
-def _numbers(keys: Sequence[str], texts: Sequence[str]) -> list[float]:
-    plain = [
-        text.replace("_", "").lower()
-        for key, text in zip(keys, texts, strict=True)
-        if key == NUMBER
-    ]
-    return [
-        float(int(text, 0)) if text[:2] in {"0x", "0o"} else float(text.rstrip("df"))
-        for text in plain
-    ]
+        raise Refusal("the bounds of range() must be numbers, size() or length()")
+    return Size(require_at_most(_MOST_ITEMS, count, "items of range()"))

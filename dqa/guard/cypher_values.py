@@ -7,15 +7,14 @@ the maximum size of the value that they read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 from dqa.guard import cypher_sizes as sizing
 from dqa.guard.check import Refusal
-from dqa.guard.cypher_cursor import Call, Cursor, Element
 from dqa.guard.cypher_sizes import ONE, Size, sum_of
-from dqa.guard.cypher_tokens import NUMBER, TEXT, is_word
+from dqa.guard.cypher_tokens import NUMBER, TEXT, Cursor, is_word
 from dqa.guard.hints import closest
 from dqa.guard.policy import Policy
 
@@ -24,19 +23,82 @@ AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
 _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
 """Tokens after a name that read only a property, a label or a type of the named value."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
-_BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
+_BEGINS_VALUE = frozenset({"[", "{", "$", NUMBER, TEXT})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
-_BOOLEAN = frozenset({"AND", "OR", "XOR"})
-_COMPARISONS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
-_NUMERIC = frozenset({"-", "*", "/", "%", "^"})
 _SIGNS = frozenset({"-", "+", "!"})
-_OTHERS = {"+", "=~", "<<", ">>", "||", "&", ":=", "IN", "CONTAINS", "STARTS", "ENDS"}
-_OPERATORS = _BOOLEAN | _COMPARISONS | _NUMERIC | _OTHERS | {"JOIN", "MULTI_JOIN"}
+_JOINING = frozenset({"+", "||", ":="})
+"""Operators whose result may be as large as both values."""
+_NUMERIC = frozenset({"-", "*", "/", "%", "^", "<<", ">>", "&"})
+_TESTS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">=", "=~", "AND", "OR", "XOR", "IN"})
+_OPERATORS = _JOINING | _NUMERIC | _TESTS | {"CONTAINS", "STARTS", "ENDS"}
 _TRIMMING = ("BOTH", "LEADING", "TRAILING")
 
 
+@dataclass(slots=True)
+class Element:
+    """A node or relationship in a pattern. Positions are indexes of tokens.
+
+    Attributes
+    ----------
+    opening
+        Its opening bracket; for a relationship without brackets, its first dash.
+    variable
+        Its variable.
+    begin, end
+        The range of its labels or types: the position after the colon or IS, and the position after
+        the last name. Both are 0 without labels and types.
+    names
+        Its labels or types.
+    is_plain
+        Whether the labels contain no negation, wildcard or computed name.
+    keys
+        The properties of its map, and the weight property of a shortest path.
+    is_many
+        Whether it matches paths of any length.
+    """
+
+    kind: Literal["node", "relationship"]
+    opening: int
+    variable: int | None = None
+    begin: int = 0
+    end: int = 0
+    names: list[int] = field(default_factory=list)
+    is_plain: bool = True
+    keys: list[int] = field(default_factory=list)
+    is_many: bool = False
+
+
 class ValueReader(Cursor):
-    """Reads the values of a statement; a subclass reads patterns and clauses."""
+    """Reads the values of a statement; a subclass reads patterns and clauses.
+
+    Attributes
+    ----------
+    elements
+        The nodes and relationships of all patterns.
+    tested
+        The labels and types in tests outside of patterns.
+    variables
+        The names of nodes, relationships and paths in patterns.
+    uses
+        The names that are used as whole values.
+    properties
+        Each property that is read with a dot, and the name before the dot. The name is None if
+        another value precedes the dot.
+    wholes
+        The positions of ``*`` that selects all properties, or all columns of RETURN.
+    aliases
+        Pairs of a value and its alias after AS.
+    calls
+        The name of each called function in lower case, and the position of its opening bracket.
+    returned
+        The start and the end of each item without an alias in the final RETURN.
+    describing
+        Parts of the statement that describe the whole database, for messages.
+    is_limited
+        Whether the policy hides a part of the graph.
+    has_path_value
+        Whether the statement contains a path outside of a pattern.
+    """
 
     _subquery: Callable[..., None]
     _pattern: Callable[[], None]
@@ -44,7 +106,20 @@ class ValueReader(Cursor):
     _labels: Callable[[], list[int]]
 
     def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
-        super().__init__(statement, dialect, policy)
+        super().__init__(statement, dialect)
+        self._policy = policy
+        self.is_limited = policy.limits_graph or policy.inside is not None
+        self.elements: list[Element] = []
+        self.variables: set[str] = set()
+        self.tested: list[int] = []
+        self.uses: list[int] = []
+        self.wholes: list[int] = []
+        self.aliases: list[tuple[int, int]] = []
+        self.returned: list[tuple[int, int]] = []
+        self.properties: list[tuple[int | None, int]] = []
+        self.calls: list[tuple[str, int]] = []
+        self.describing: list[str] = []
+        self.has_path_value = False
         self._sizes: dict[str, Size] = {}
         self._rows = 1.0  # the maximum number of rows so far; UNWIND multiplies it
         self._largest = 1.0  # the size of the largest value so far
@@ -58,14 +133,15 @@ class ValueReader(Cursor):
         known = self._sizes.get(self.folded(name), size)
         self._sizes[self.folded(name)] = max(size, known, key=lambda one: one.total)
 
-    @contextmanager
-    def _repeated(self, items: float) -> Iterator[None]:
-        """Read an expression that a list function evaluates for each of `items` items."""
-        steps, self._steps = self._steps, self._steps * items
+    def _repeat(self, items: float) -> float:
+        """Count the steps of a list function that evaluates the next expression for each item.
+
+        Return the steps before. The caller must restore them after the expression.
+        """
+        before, self._steps = self._steps, self._steps * items
         if not self.ladybug:  # LadybugDB runs in a worker process, which can be killed
-            sizing.require_few_steps(self._steps)
-        yield
-        self._steps = steps
+            sizing.require_at_most(sizing.MOST_STEPS, self._steps, "evaluations of an expression")
+        return before
 
     def _require_fast_pattern(self, begin: int, searched: Sequence[Size]) -> None:
         """Check the pattern after ``=~``. It must be a text literal."""
@@ -86,15 +162,13 @@ class ValueReader(Cursor):
         """Read values joined by operators; return the size of the result, e.g. of a truth value."""
         operators: list[str] = []
         sizes: list[Size] = []
-        bare: list[int | None] = []
         while True:
             while self._is_prefix("NOT"):
                 self.i += 1
             begin = self.i
             sizes.append(self._operand())
-            if operators and operators[-1] == "=~" and not self.ladybug:
+            if operators[-1:] == ["=~"] and not self.ladybug:
                 self._require_fast_pattern(begin, sizes[:-1])
-            bare.append(begin if self._is_one_name(begin) else None)
             key = self.keys[self.i]
             if key not in _OPERATORS and (key != "|" or self._around):
                 break
@@ -104,21 +178,13 @@ class ValueReader(Cursor):
                 self._expect("WITH")
             elif key == "-" and self.ladybug:
                 self._take(">")
-        around = ["AND", *operators, "AND"]
-        for number, (one, other) in enumerate(pairwise(bare)):
-            is_test = operators[number] in {"=", "<>"}
-            is_test &= {around[number], around[number + 2]} <= _BOOLEAN
-            if is_test and one is not None and other is not None:
-                self.compared.append((one, other))
         size = sum_of(sizes)
-        sizing.require_small(size)
-        self._largest = max(self._largest, size.total % sizing.ACCUMULATOR)
-        is_short = operators and _NUMERIC.issuperset(operators)
-        return ONE if is_short or (_COMPARISONS | _BOOLEAN).intersection(operators) else size
-
-    def _is_one_name(self, begin: int) -> bool:
-        """Return whether the tokens from `begin` to the current position are a single name."""
-        return self.i == begin + 1 and is_word(self.keys[begin])
+        added = size.total % sizing.ACCUMULATOR
+        sizing.require_at_most(sizing.LARGEST, added, "items and characters")
+        self._largest = max(self._largest, added)
+        is_joined = (_JOINING | _NUMERIC).issuperset(operators)
+        is_joined &= not operators or not _JOINING.isdisjoint(operators)
+        return size if is_joined else ONE
 
     def _operand(self) -> Size:
         """Read one value and its suffixes, such as properties and indexes."""
@@ -130,7 +196,7 @@ class ValueReader(Cursor):
         elif key in {"(", "["}:
             size = self._bracket()
         elif key == "{":
-            size = sum_of(self._map())
+            size = self._map()
         elif self._take("$"):
             if not self._take(NUMBER):
                 self._name("a parameter's name")
@@ -145,7 +211,7 @@ class ValueReader(Cursor):
     def _after_value(self, begin: int, size: Size) -> Size:
         """Read properties, indexes, tests and projections after a value."""
         while True:
-            is_name = self._is_one_name(begin)
+            is_name = self.i == begin + 1 and is_word(self.keys[begin])
             if self._take("."):
                 self._read_property(begin if is_name else None)
             elif self._at("["):
@@ -160,7 +226,7 @@ class ValueReader(Cursor):
                 self._is()
                 size = ONE
             elif self._at("{") and is_name:
-                size = sum_of([size, *self._map(variable=begin)])
+                size = sum_of([size, self._map(variable=begin)])
             elif not (self.ladybug and self._take("!")):
                 return size
 
@@ -183,9 +249,7 @@ class ValueReader(Cursor):
         name, end = self._dotted()
         if self.keys[end + 1] == "(":
             return self._function(name, end)
-        ends = _OPERATORS | self.words["operators"] | self.words["clauses"]
-        is_value_next = after in _BEGINS_VALUE or (is_word(after) and after not in ends)
-        if key in self.words["writing"] and is_value_next:
+        if key in self.words["writing"] and after in _BEGINS_VALUE:
             self._unexpected()
         i = self._name()
         if after not in _BEFORE_TEST:
@@ -214,18 +278,21 @@ class ValueReader(Cursor):
             self._chain()
             self._expect(")")
             return ONE
-        if name not in self._functions:
-            if self.keys[self.i] in self.words["writing"]:
-                self._unexpected()
-            meant = closest(name, self._functions, 0.8, whole=True)
-            raise Refusal(
-                f"the function {name} is not in the list of functions that only read.{meant}".strip(
-                    "."
-                )
-            )
+        whole = self.words["functions of whole elements"]
+        self._require_listed("function", name, self.words["functions"] | whole)
+        self.describing += [f"the function {name}"] * (name in whole)
         self.i = end + 1
-        self.calls.append(Call(name, self.i, self.closing[self.i]))
+        self.calls.append((name, self.i))
         return self._bracket(name)
+
+    def _require_listed(self, kind: str, name: str, listed: frozenset[str]) -> None:
+        """Refuse a function or procedure that is neither in the lists nor in the policy."""
+        known = listed | getattr(self._policy, f"{kind}s")
+        if name not in known:
+            if self._at(*self.words["writing"]):
+                self._unexpected()
+            meant = closest(name, known, 0.8, whole=True)
+            raise Refusal(f"the {kind} {name} is not in the list of {kind}s that only read.{meant}")
 
     def _bracket(self, name: str = "", *, is_index: bool = False) -> Size:
         """Read the content of brackets: a list, arguments, an index or an expression."""
@@ -234,7 +301,7 @@ class ValueReader(Cursor):
             is_bound = bool(self._around) and is_word(keys[first])
             is_path = is_bound and keys[first + 1] == "="
             if name == "reduce" and is_path:
-                size = self._reduce(end)
+                size = self._reduce()
             elif is_list and self._is_pattern(first + 2 * is_path):
                 self._pattern()
                 size = self._comprehension(ONE, end)
@@ -254,39 +321,31 @@ class ValueReader(Cursor):
 
     def _comprehension(self, size: Size, end: int) -> Size:
         """Check the condition and the value of a list comprehension. Its list has `size` items."""
-        with self._repeated(size.total):
-            if self._take("WHERE"):
-                self._expression()
-            if self._take("|"):
-                size = sizing.repeated(size.total, self._expression().total)
+        steps = self._repeat(size.total)
+        if self._take("WHERE"):
+            self._expression()
+        if self._take("|"):
+            size = sizing.repeated(size.total, self._expression().total)
+        self._steps = steps
         while self.i < end and self._take(","):
             self._expression()
         return size
 
-    def _reduce(self, end: int) -> Size:
-        """Read ``reduce(name = value, x IN list | expression)``.
-
-        If the expression is a map whose values read only keys of the accumulator, each value is
-        checked separately.
-        """
+    def _reduce(self) -> Size:
+        """Read ``reduce(name = value, x IN list | expression)``."""
         name = self._name()
         self._expect("=")
         start = self._expression()
         self._expect(",")
         items = self._bound()
         self._expect("|")
-        first, folded, before = self.i, self.folded(name), self._size_of(name)
+        folded, before = self.folded(name), self._size_of(name)
         self._sizes[folded] = Size.of(sizing.ACCUMULATOR)
-        reads_keys = all(
-            self.keys[i + 1] == "." and is_word(self.keys[i + 2])
-            for i in range(first, end)
-            if is_word(self.keys[i]) and self.folded(i) == folded
-        )
-        is_map = reads_keys and self._at("{") and self.closing[first] + 1 == end
-        with self._repeated(items.total):
-            values = self._map() if is_map else [self._expression()]
+        steps = self._repeat(items.total)
+        value = self._expression()
+        self._steps = steps
         self._sizes[folded] = before
-        return sizing.reduced(self.texts[name], start, items, values)
+        return sizing.reduced(self.texts[name], start, items, value)
 
     def _arguments(self, name: str, end: int) -> list[Size]:
         """Read comma-separated values, or the bounds of a slice."""
@@ -312,13 +371,17 @@ class ValueReader(Cursor):
             return sizing.list_of(sizes) if is_list else sum_of(sizes)
         if name == "collect":
             return self._collected(sum_of(sizes))
-        keys, texts = self.keys[first : self.i], self.texts[first : self.i]
         if name == "range":
-            return sizing.range_of(keys, texts, self._largest)
-        return sizing.call_of(name, sizes, keys, texts, self.words)
+            outer, i = "", first
+            while i < self.i:
+                outer += self.texts[i]
+                i = self.closing.get(i, i) + 1
+            return sizing.range_of(outer, self._largest)
+        numbers = [self.texts[i] for i in range(first, self.i) if self.keys[i] == NUMBER]
+        return sizing.call_of(name, sizes, numbers, self.words)
 
-    def _map(self, element: Element | None = None, variable: int | None = None) -> list[Size]:
-        """Read a map or a map projection; return the sizes of its values."""
+    def _map(self, element: Element | None = None, variable: int | None = None) -> Size:
+        """Read a map or a map projection; return the total size of its values."""
         sizes = [ONE]
         with self._inside() as end:
             while self.i < end:
@@ -333,7 +396,7 @@ class ValueReader(Cursor):
                     sizes.append(self._expression())
                 if self.i < end:
                     self._expect(",")
-        return sizes
+        return sum_of(sizes)
 
     def _is_pattern(self, i: int) -> bool:
         """Return whether a token begins a node pattern that a relationship follows."""
@@ -360,13 +423,8 @@ class ValueReader(Cursor):
 
     def _type(self) -> None:
         """Read a type, which may contain further types in brackets."""
-        begin, types = self.i, self.words["types"]
-        while self.keys[self.i] in types or (self.i > begin and self._at("<", ">", "!")):
-            self.i += 1
+        if not self._at(*self.words["types"]):
+            self._unexpected("a type is missing before")
+        while self._take(*self.words["types"], "<", ">", "!"):
             if self.ladybug and self._at("(", "["):
                 self.i = self.closing[self.i] + 1
-        if self.i == begin:
-            self._unexpected("a type is missing before")
-        if self._at("|") and self.keys[self.i + 1] in types:
-            self.i += 1
-            self._type()

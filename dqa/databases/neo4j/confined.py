@@ -12,7 +12,7 @@ from dqa.core.errors import UnknownReferenceError
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.databases.errors import refused
 from dqa.guard import GuardedDatabase, GuardVerdict, Policy
-from dqa.guard.cypher import read_statement
+from dqa.guard.cypher_reading import CypherReader
 
 _LABELS = "_LABEL"
 """The key of a node's labels in a result. If labels are hidden, statements may not use it."""
@@ -48,7 +48,7 @@ class ConfinedGraph(GuardedDatabase):
 
         For such a name, the server would return no rows.
         """
-        reader = read_statement(statement, self.dialect, self.policy)
+        reader = CypherReader(statement, self.dialect, self.policy)
         labels = {i for element in reader.elements for i in element.names}.union(reader.tested)
         properties = {i for element in reader.elements for i in element.keys}
         properties |= {

@@ -12,9 +12,8 @@ from sqlglot.errors import SqlglotError
 
 from dqa.core.situation import EdgeSchema, NodeSchema, Schema
 from dqa.guard.check import Refusal
-from dqa.guard.cypher import read_statement
-from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_reading import CypherReader
+from dqa.guard.cypher_values import Element
 from dqa_planrag.analysis.reading import NOTHING, Reading, Value
 
 _CLAUSES = frozenset(
@@ -31,7 +30,7 @@ _SPELLINGS = (
 def read_cypher(statement: str, dialect: str, schema: Schema) -> Reading | None:
     """Analyse a statement; see `Reading`. Return None if it cannot be analysed."""
     try:
-        return _CypherReading(schema, read_statement(statement, dialect))
+        return _CypherReading(schema, CypherReader(statement, dialect))
     except (Refusal, SqlglotError, RecursionError, ValueError):
         return None
 

@@ -71,8 +71,7 @@ class QuestionOptions:
         if self.generated is not None:
             found.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
-            # Questions about the same database are not independent samples.
-            found.append(sources.GeneratedQuestions(count=self.generate, seed=seed, per_database=1))
+            found.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
         named = set_in(self.settings, others=len(found))
         if any("=" in value for value in self.settings or ()):
             raise UsageError(

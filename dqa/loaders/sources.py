@@ -181,7 +181,8 @@ class GeneratedQuestions(Source):
     difficulty
         Bounds for harder questions; None for the default bounds.
     per_database
-        The maximum number of questions per world; None for the default.
+        The maximum number of questions per world; None for the default of the scenario. With 1, the
+        questions are independent samples, because each has its own database.
     """
 
     _label: ClassVar[str] = "{0.count} generated, seed {0.seed}"
@@ -190,7 +191,7 @@ class GeneratedQuestions(Source):
     seed: Annotated[int, Field(ge=0)] = 0
     sizes: dict[str, dict[str, int]] = Field(default_factory=dict)
     difficulty: Difficulty | None = None
-    per_database: Annotated[int, Field(ge=1)] | None = None
+    per_database: Annotated[int, Field(ge=1)] | None = 1
 
     @field_validator("difficulty", mode="before")
     @classmethod

@@ -193,7 +193,7 @@ class _Call:
         kind, wait = diagnose(error), None
         if kind.retryable:
             request = hashlib.sha256("\0".join(m.text for m in self.messages).encode()).hexdigest()
-            seconds = retry_after(error, self.policy.clock.wall())
+            seconds = retry_after(error)
             wait = self.policy.retry.pause(request, attempt, seconds, elapsed)
         return kind, wait
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from json import JSONDecodeError
+from math import isfinite
 
 from dqa.core.decision import Usage
 from dqa.core.errors import (
@@ -246,36 +247,22 @@ def refused_setting(error: Exception) -> str | None:
     return found[found.lastindex or 0] if found else None
 
 
-def retry_after(error: Exception, now: float) -> float | None:
+def retry_after(error: Exception) -> float | None:
     """Return how many seconds the provider asks to wait; None if it does not say.
 
-    Parameters
-    ----------
-    error
-        The exception of an error response.
-    now
-        The seconds since 1970. It is used only if the server does not send its own time.
+    A date is compared with the time in the same response, because clocks may differ.
     """
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    value = headers.get("retry-after")
-    if value is None:
-        return None
+    value, sent = headers.get("retry-after", ""), headers.get("date", "")
     try:
-        seconds = float(value)
-    except ValueError:
-        until = _timestamp(value)
-        if until is None:
-            return None
-        sent = _timestamp(headers.get("date", ""))
-        seconds = until - (now if sent is None else sent)
-    return max(0.0, seconds) if seconds - seconds == 0.0 else None
-
-
-def _timestamp(date: str) -> float | None:
-    try:
-        return parsedate_to_datetime(date).timestamp()
-    except ValueError:
+        if value[:1].isdigit():
+            seconds = float(value)
+        else:
+            until = parsedate_to_datetime(value)
+            seconds = (until - parsedate_to_datetime(sent)).total_seconds()
+    except (TypeError, ValueError):
         return None
+    return max(0.0, seconds) if isfinite(seconds) else None
 
 
 def words_of(error: Exception) -> str:

@@ -25,14 +25,11 @@ class Clock:
     ----------
     monotonic
         Returns a time in seconds that never decreases.
-    wall
-        Returns the seconds since 1970.
     sleep
         Waits for a number of seconds.
     """
 
     monotonic: Callable[[], float] = time.monotonic
-    wall: Callable[[], float] = time.time
     sleep: Callable[[float], object] = time.sleep
 
 

@@ -38,7 +38,7 @@ class Hours:
     @property
     def clock(self) -> Clock:
         """The clock that shows this time."""
-        return Clock(lambda: self.now, lambda: self.now, self.sleep)
+        return Clock(lambda: self.now, self.sleep)
 
 
 @pytest.fixture

@@ -76,16 +76,12 @@ def test_a_reply_after_faults_is_the_servers_and_each_fault_is_reported(hours: H
     assert [fault.wait for fault in faults] == hours.slept
 
 
-@pytest.mark.parametrize("ahead", [None, 0.0, 3_600.0, -86_400.0])
-def test_a_retry_after_date_is_read_by_the_servers_own_clock(
-    ahead: float | None, hours: Hours
-) -> None:
-    """The clocks of the two need not agree; without a Date header, ours counts."""
-    hours.now = time.time()
-    now = time.time() + (ahead or 0.0)
+@pytest.mark.parametrize("ahead", [0.0, 3_600.0, -86_400.0])
+def test_a_retry_after_date_is_read_by_the_servers_own_clock(ahead: float, hours: Hours) -> None:
+    """The clocks of the two need not agree."""
+    now = time.time() + ahead
     headers = {"Retry_After": formatdate(now + 30, usegmt=True)}
-    if ahead is not None:
-        headers["Date"] = formatdate(now, usegmt=True)
+    headers["Date"] = formatdate(now, usegmt=True)
     with listening(error(429, **headers), ok()) as served:
         _, (fault,) = asked(served.url, hours)
     assert fault.wait is not None

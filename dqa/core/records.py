@@ -100,12 +100,10 @@ def problem_of_field(
     """Describe the problem of one field, which the message calls `name`."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
-        owners, own = _owners_in(record, "the top level"), str(found["loc"][-1])
-        near = get_close_matches(own, owners, n=1)
-        if not near or (near[0] == own and owners[own].strip("'") in map(str, found["loc"])):
-            return f"there is no field '{name}'"
-        hint = f"it is a field of {owners[own]}" if near[0] == own else f"did you mean {near[0]!r}?"
-        return f"there is no field '{name}' ({hint})"
+        path = list(map(str, found["loc"]))
+        near = get_close_matches(path[-1], sorted(_fields_in(record).difference(path)), n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        return f"there is no field '{name}'{hint}"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))
     else:
@@ -116,17 +114,12 @@ def problem_of_field(
     return message
 
 
-def _owners_in(annotation: object, owner: str) -> dict[str, str]:
-    """Map the name of each field, also of nested records, to the field that contains it."""
+def _fields_in(annotation: object) -> set[str]:
+    """Return the names of the fields of a record and of the records in it."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-        nested, own = [(part, owner) for part in get_args(annotation)], {}
-    else:
-        fields = annotation.model_fields
-        nested = [(field.annotation, f"'{name}'") for name, field in fields.items()]
-        own = dict.fromkeys(fields, owner)
-    for part, place in nested:
-        own = _owners_in(part, place) | own
-    return own
+        return set().union(*map(_fields_in, get_args(annotation)))
+    fields = annotation.model_fields
+    return set(fields).union(*(_fields_in(field.annotation) for field in fields.values()))
 
 
 _MESSAGES = {

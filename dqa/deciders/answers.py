@@ -17,6 +17,7 @@ candidate.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,7 @@ from dqa.core.question import Candidate, Question, fits_form, forms_of
 from dqa.core.text import shortened
 from dqa.deciders.candidates import MOST_COMPARED, Choices, nouns_of
 
-_LISTED = 20
+_LISTED = 40
 """The maximum number of candidates in a message."""
 _NAMED = 5
 _SHOWN = 80
@@ -272,8 +273,7 @@ def _invalid(
 ) -> InvalidAnswerError:
     """Return the error for an unusable answer, with the possible or the most similar answers."""
     quoted, count = shortened(said, _SHOWN), len(candidates)
-    is_large, is_short = count > MOST_COMPARED, count <= _LISTED
-    folded = {} if is_large else {str(one).casefold(): str(one) for one in candidates}
+    folded = {} if count > MOST_COMPARED else {str(one).casefold(): one for one in candidates}
     near = [folded[name] for name in get_close_matches(quoted.casefold(), folded, n=_NAMED)]
     some = ", ".join(map(str, named[:_NAMED]))
     if len(named) > 1:
@@ -285,13 +285,14 @@ def _invalid(
     else:
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         problem = f"'{quoted}' names no {noun} that can be chosen{hint}."
-    listed = ", ".join(map(str, candidates if is_short else near or candidates[:_NAMED]))
-    available = f"There are: {listed}." if is_short else f"There are {count}, such as {listed}."
-    if is_large:
-        available = f"There are {count:,}: find the right one by a query."
-    where = "as in the database" if is_large else "as it is here"
-    available = available if candidates else f"There is no {noun} to name."
-    advice = f"Give exactly one {noun}, spelled {where}, and nothing else. {available}"
+    shown = candidates if count <= _LISTED else near or candidates[:_NAMED]
+    listed = ", ".join(json.dumps(str(one), ensure_ascii=False) for one in shown)
+    forms = [f"exactly one of these: {listed}"] if shown else []
+    if count > _LISTED:
+        available = f"there are {count:,}, such as {listed}"
+        forms = [f"exactly one {noun}, spelled as in the database ({available})"]
     if form:
-        advice += f" Or write {form} with your own words instead of the dots."
+        quoted_form = json.dumps(form, ensure_ascii=False)
+        forms.append(f"{quoted_form} with your own words instead of the dots")
+    advice = f"Give {', or '.join(forms)}." if forms else f"There is no {noun} to name."
     return InvalidAnswerError(problem, advice, named)

@@ -111,7 +111,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
     compared = _compared(question, actions, shown, method)
     cut = sum(one.cut is not None for one in found if one.error is None)
     if len(compared) < actions.total:
-        recorder.note(_warning(len(compared), actions, cut))
+        recorder.note(_warning(len(compared), actions))
     goal, stays = goal_of(question), set(compared)
     return Context(
         goal=goal,
@@ -144,17 +144,13 @@ def _compared(
     return found or choices.candidates
 
 
-def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
+def _warning(compared: int, choices: Choices) -> WarningEvent:
     """Return the warning that only some candidates were compared."""
-    why = "because no row of the context names the other candidates"
-    fix = "select rows that name them (--context, or 'context' of a question in a file)"
-    if cut:
-        why = "because a limit shortened the rows of the context"
-        fix = "narrow the candidates or the rows, or raise --row-limit"
-    elif choices.is_large:
-        why = "namely those in the rows of the context, because there are too many to compare all"
-        fix = "select the few candidates that are best by a relevant figure"
-    text = f"Only {compared:,} of {choices.total:,} candidates were compared, {why}: {fix}."
+    text = (
+        f"Only {compared:,} of {choices.total:,} candidates were compared: those that the rows of "
+        "the context name. To compare others, select rows that name them (--context, or 'context' "
+        "of a question in a file), or raise --row-limit."
+    )
     return WarningEvent(about="candidates", text=text, considered=compared, total=choices.total)
 
 

@@ -144,18 +144,12 @@ def warning_of(shown: FittedSchema) -> WarningEvent | None:
     left, briefly = len(shown.left_out), shown.shortened
     if shown.is_whole:
         return None
-    parts = [f"It describes {shown.total - left - briefly:,} of them in full."]
-    if briefly:
-        parts.append(f"It describes {briefly:,} by keys, joins and comments only.")
-    if left:
-        names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
-        parts.append(
-            f"It does not describe {left:,} ({names}). It names {shown.named:,} of these {left:,}."
-        )
+    names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
     return WarningEvent(
         about="schema",
-        text=f"The prompt has no room for all {shown.total:,} tables or labels of the schema. "
-        f"{' '.join(parts)} Select the relevant tables (--tables, or the field 'tables' of a "
+        text=f"The prompt has no room for all {shown.total:,} tables or labels of the schema. It "
+        f"describes {briefly:,} by keys, joins and comments only, and does not describe {left:,} "
+        f"({names or 'none'}). Select the relevant tables (--tables, or the field 'tables' of a "
         "--policy), or increase --schema-tokens.",
         considered=shown.total - left,
         total=shown.total,

@@ -21,8 +21,6 @@ from dqa.deciders.prompting import fold
 
 _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
 """The label of an action in prompts, "Action 2. name", which models repeat."""
-_LISTED = 40
-"""The maximum number of actions that a message lists."""
 _PROBLEMS = 10
 """The maximum number of problems in a message to a model."""
 _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
@@ -89,22 +87,10 @@ def read_action(
         )
     try:
         return read_answer(name or said, actions, (noun,), form=form)
-    except InvalidAnswerError as error:
+    except InvalidAnswerError:
         if numbered:
             return numbered[0]
-        raise InvalidAnswerError(error.problem, _advice(actions, form), error.named) from error
-
-
-def _advice(actions: Sequence[Candidate], form: str) -> str:
-    """Return the sentence that lists the actions, as JSON texts."""
-    listed = ", ".join(json.dumps(str(one), ensure_ascii=False) for one in actions[:_LISTED])
-    if len(actions) > _LISTED:
-        listed += f" and {len(actions) - _LISTED} more, which the question lists"
-    forms = [f"exactly one of these: {listed}"] if listed or not form else []
-    if form:
-        quoted = json.dumps(form, ensure_ascii=False)
-        forms.append(f"{quoted} with your own words instead of the dots")
-    return f"Give {', or '.join(forms)}."
+        raise
 
 
 def action_text(value: Any) -> str:  # noqa: ANN401  (any JSON value)

@@ -52,6 +52,10 @@ class Simulation:
         The database.
     rules
         The name of the rule set; None for the first rule set of the simulator.
+    limits
+        The limits of each result. The worst rows are cut.
+    display
+        How numbers are shown, and whether candidates without an effect share a row.
 
     Raises
     ------
@@ -61,7 +65,14 @@ class Simulation:
         The simulator has no such rule set.
     """
 
-    def __init__(self, question: Question, database: Database, rules: str | None = None) -> None:
+    def __init__(
+        self,
+        question: Question,
+        database: Database,
+        rules: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        display: Display = DEFAULT_DISPLAY,
+    ) -> None:
         self.check(question, rules)
         scenario = plugins.scenario(question.scenario)
         self._simulator = plugins.simulator(question.scenario)
@@ -69,6 +80,7 @@ class Simulation:
         self.rules = rules or self._simulator.rule_sets[0]
         self.statement: str | None = None
         self._question, self._database, self._schema = question, database, scenario.schema
+        self._limits, self._display = limits, display
 
     @staticmethod
     def check(question: Question, rules: str | None = None) -> None:
@@ -104,22 +116,13 @@ class Simulation:
         (outcomes,) = simulator.outcomes(situation, [self._question], self.rules)
         return outcomes
 
-    def simulate(
-        self,
-        decision: str,
-        limits: Limits = DEFAULT_LIMITS,
-        display: Display = DEFAULT_DISPLAY,
-    ) -> Evidence:
+    def simulate(self, decision: str) -> Evidence:
         """Return the outcome of one decision, as text for a model.
 
         Parameters
         ----------
         decision
             The candidate in the model's words (see `dqa.deciders.answers`).
-        limits
-            The limits of the result.
-        display
-            How numbers are shown.
 
         Returns
         -------
@@ -131,14 +134,9 @@ class Simulation:
         DataError, InfrastructureError
             The errors of `outcomes`. The model cannot fix them.
         """
-        return self._evidence(SIMULATE, decision, [decision], limits, display)
+        return self._evidence(SIMULATE, decision, [decision])
 
-    def compare(
-        self,
-        candidates: Sequence[str] | None = None,
-        limits: Limits = DEFAULT_LIMITS,
-        display: Display = DEFAULT_DISPLAY,
-    ) -> Evidence:
+    def compare(self, candidates: Sequence[str] | None = None) -> Evidence:
         """Return the outcomes of several decisions as text for a model, the best first.
 
         Parameters
@@ -147,10 +145,6 @@ class Simulation:
             Candidates in the model's words. None, an empty list or the word "all" means all
             candidates. An unknown name makes the whole result an error, because an incomplete
             comparison would mislead.
-        limits
-            The limits of the result. The worst rows are cut.
-        display
-            How numbers are shown, and whether candidates without an effect share a row.
 
         Returns
         -------
@@ -165,12 +159,10 @@ class Simulation:
             The errors of `outcomes`. The model cannot fix them.
         """
         names = [candidates] if isinstance(candidates, str) else list(candidates or ())
-        return self._evidence(COMPARE, ", ".join(names) or "all", names, limits, display)
+        return self._evidence(COMPARE, ", ".join(names) or "all", names)
 
-    def _evidence(
-        self, tool: str, statement: str, names: list[str], limits: Limits, display: Display
-    ) -> Evidence:
-        started = perf_counter()
+    def _evidence(self, tool: str, statement: str, names: list[str]) -> Evidence:
+        started, limits = perf_counter(), self._limits
         try:
             outcomes = self.outcomes
             candidates = self._question.candidates or outcomes.candidates
@@ -179,14 +171,14 @@ class Simulation:
         except QueryError as error:
             return Evidence.failed(statement, error, perf_counter() - started, tool=tool)
         best_first = outcomes.best_first(None if everyone else chosen)
-        alike = outcomes.unmoved(best_first) if display.fold else []
+        alike = outcomes.unmoved(best_first) if self._display.fold else []
         alike = alike if len(alike) > _FEW else []
-        closing = "\n".join([*_folded(alike), self._closing(outcomes, display)])
+        closing = "\n".join([*_folded(alike), self._closing(outcomes)])
         left_out = set(alike[1:])
         shown = [candidate for candidate in best_first if candidate not in left_out]
         within = replace(limits, bytes=limits.bytes - len(closing.encode()) - 1)
         rows = self._rows(outcomes, shown, within, started)
-        return Evidence.of(statement, rows, display, closing=closing, tool=tool)
+        return Evidence.of(statement, rows, self._display, closing=closing, tool=tool)
 
     def _rows(
         self, outcomes: Outcomes, best_first: list[Candidate], limits: Limits, started: float
@@ -201,11 +193,11 @@ class Simulation:
         rows = collect(columns, map(row, best_first), limits, started, total=len(best_first))
         return replace(rows, advice=_ADVICE, translated=self.statement)
 
-    def _closing(self, outcomes: Outcomes, display: Display) -> str:
+    def _closing(self, outcomes: Outcomes) -> str:
         better = "higher" if outcomes.goal == "maximise" else "lower"
         closing = f"a {better} {self.unit} is better"
         if outcomes.baseline is not None:
-            ((baseline,),) = round_rows([(float(outcomes.baseline),)], display.digits)
+            ((baseline,),) = round_rows([(float(outcomes.baseline),)], self._display.digits)
             closing += f"; change is relative to deciding nothing, which leads to {baseline!r}"
         return f"({closing})"
 

@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -191,15 +190,12 @@ def query_tool(
     return evidence_tool(query, QUERY, description, QueryArguments)
 
 
-def simulation_tools(
-    simulation: Simulation, limits: Limits = DEFAULT_LIMITS, display: Display = DEFAULT_DISPLAY
-) -> tuple[StructuredTool, StructuredTool]:
+def simulation_tools(simulation: Simulation) -> tuple[StructuredTool, StructuredTool]:
     """Return the tools ``simulate(decision)`` and ``compare(candidates)``."""
-    simulate = partial(simulation.simulate, limits=limits, display=display)
-    compare = partial(simulation.compare, limits=limits, display=display)
+    one, several = SimulateArguments, CompareArguments
     return (
-        evidence_tool(simulate, SIMULATE, SimulateArguments.__doc__ or "", SimulateArguments),
-        evidence_tool(compare, COMPARE, CompareArguments.__doc__ or "", CompareArguments),
+        evidence_tool(simulation.simulate, SIMULATE, one.__doc__ or "", one),
+        evidence_tool(simulation.compare, COMPARE, several.__doc__ or "", several),
     )
 
 

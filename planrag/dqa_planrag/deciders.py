@@ -84,8 +84,8 @@ class Agent(Decider):
         names = choices.names if choices else ()
         tools = [query_tool(database, settings.limits, display, names)]
         if recipe.simulates:
-            simulation = Simulation(question, database, settings.rules)
-            tools += simulation_tools(simulation, settings.limits, display)
+            rules, limits = settings.rules, settings.limits
+            tools += simulation_tools(Simulation(question, database, rules, limits, display))
 
         def choose(answer: str) -> Candidate | None:
             if form == "statement":

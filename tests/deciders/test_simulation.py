@@ -68,8 +68,8 @@ def test_what_the_judge_calls_best_stands_first(
     """Comparing all gives exactly the judge's ties at the top, and its ranks and regrets below."""
     judge = Judge(questions, rules)
     for question in questions.questions:
-        simulated = Simulation(question, databases[kind, question.situation], rules)
-        _, rows, _ = read(simulated.compare(display=WHOLE).observation)
+        about = question, databases[kind, question.situation], rules
+        _, rows, _ = read(Simulation(*about, display=WHOLE).compare().observation)
         verdicts = [
             judge.judge(question, Decision(Ending.ANSWERED, choice=candidate))
             for candidate, _, _ in rows
@@ -82,7 +82,7 @@ def test_what_the_judge_calls_best_stands_first(
             for verdict, (_, value, _) in zip(verdicts, rows, strict=True)
         )
         assert {candidate for candidate, _, _ in rows} == set(question.candidates or ())
-        folded = simulated.compare()
+        folded = Simulation(*about).compare()
         assert read(folded.observation)[1][0][0] == rows[0][0]
 
 
@@ -90,9 +90,9 @@ def test_some_are_compared_once_each_best_first(located: tuple[Question, Databas
     """Neither the order nor a repetition of the names changes the answer."""
     question, database = located
     some = [str(candidate) for candidate in (question.candidates or ())[:3]]
-    simulated = Simulation(question, database)
-    found = simulated.compare(some, display=WHOLE)
-    again = simulated.compare([*reversed(some), some[0].upper()], display=WHOLE)
+    simulated = Simulation(question, database, display=WHOLE)
+    found = simulated.compare(some)
+    again = simulated.compare([*reversed(some), some[0].upper()])
     values = [row[1] for row in read(found.observation)[1]]
     assert found.observation == again.observation
     assert values == sorted(values, reverse=True)

@@ -136,7 +136,7 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
         ({"max_steps": "many"}, "RunSpec: max_steps: .*not 'many'"),
         ({"models": [{"nam": "x"}]}, "RunSpec: there is no field 'model.nam'"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
-        ({"base_url": "http://x"}, "no field 'base_url' .it is a field of 'model'"),
+        ({"base_url": "http://x"}, "RunSpec: there is no field 'base_url'"),
         ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: unknown list 'tablez'.*tables"),
         ({"limits": {"rows": -5}}, "Limits: rows must be more than 0, not -5"),
     ],

@@ -109,7 +109,7 @@ def test_a_name_that_is_not_understood_can_be_mended(located: tuple[Question, Da
     assert unknown.error == "QueryError"
     problem = f"Error: '{first}x' names no trade node that can be chosen (did you mean '{first}'?)."
     assert unknown.observation.startswith(problem)
-    assert f"{first}, {second}" in unknown.observation
+    assert f'"{first}", "{second}"' in unknown.observation
     several = simulated.simulate(f"{first} or {second}")
     assert f"names more than one trade node: {first}, {second}." in several.observation
     assert (several.error, several.row_count) == ("QueryError", 0)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import count
 from math import isfinite
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -56,25 +55,18 @@ def write_logs(
     began = (run.record and run.record.began) or _LONG_AGO
     name, at = run.name or run.where, began.isoformat()
     started = began.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S+00-00")
+    about = {"run_id": _identity(name, at), "created": at}
     cells = grouped(rows, lambda row: (row.scenario, row.database, row.decider))
     for cell, decided in cells.items():
         task = "-".join(cell)
         identity = _identity(name, at, task)
         samples = [
-            _sample(row, traces.get(row.key), questions.get(row.question))
-            | {"uuid": _identity(name, at, *map(str, row.key))}
-            for row in decided
+            _sample(row, traces.get(row.key), questions.get(row.question)) for row in decided
         ]
         log = {
             "version": 2,
             "status": "cancelled" if run.counts.complete is False else "success",
-            "eval": _spec(run, decided)
-            | {
-                "eval_id": identity,
-                "task_id": identity,
-                "run_id": _identity(name, at),
-                "created": at,
-            },
+            "eval": _spec(run, decided) | dict.fromkeys(("eval_id", "task_id"), identity) | about,
             "results": _results(decided),
             "stats": {"started_at": at, "completed_at": at, "model_usage": _usage(decided)},
             "samples": samples,
@@ -89,7 +81,7 @@ def _identity(*parts: str) -> str:
 
 def _spec(run: Run, rows: Sequence[ExportedDecision]) -> Json:
     first = rows[0]
-    ids = list(dict.fromkeys(map(_sample_id, rows)))
+    ids = list(dict.fromkeys(row.question.partition("/")[2] for row in rows))
     spec = {} if run.spec is None else redacted(run.spec.to_json())
     return {
         "task": f"{first.scenario}/{first.database}",
@@ -124,10 +116,6 @@ def _results(rows: Sequence[ExportedDecision]) -> Json:
     }
 
 
-def _sample_id(row: ExportedDecision) -> str:
-    return row.question.partition("/")[2]
-
-
 def _sample(row: ExportedDecision, trace: Trace | None, question: Question | None) -> Json:
     recorded = () if trace is None else trace.events
     prompt, messages, traceback = _conversation(recorded, row.model)
@@ -135,17 +123,15 @@ def _sample(row: ExportedDecision, trace: Trace | None, question: Question | Non
     if question is not None:
         shown = "\n\n".join(filter(None, (question.text, question.rules)))
     candidates = (question and question.candidates) or ()
-    reply = _assistant_message(row.answer, row.model)
-    is_answered = row.model != NO_MODEL or row.answer
-    choices = [{"message": reply, "stop_reason": "stop"}] if is_answered else []
+    answer = {"message": _assistant_message(row.answer, row.model), "stop_reason": "stop"}
     sample: Json = {
-        "id": _sample_id(row),
+        "id": row.question.partition("/")[2],
         "epoch": row.epoch,
         "input": prompt or shown,
         "choices": [str(one) for one in candidates[:_MOST_CHOICES]] or None,
         "target": [str(tie) for tie in row.ties] or "",
         "messages": messages or [{"role": "user", "content": shown}],
-        "output": {"model": row.model, "choices": choices},
+        "output": {"model": row.model, "choices": [answer]},
         "scores": _scores(row),
         "metadata": row.to_json(),
         "model_usage": _usage([row]),
@@ -156,8 +142,6 @@ def _sample(row: ExportedDecision, trace: Trace | None, question: Question | Non
         message = str(redacted(row.error or row.outcome.value))
         traceback = traceback or message
         sample["error"] = {"message": message, "traceback": traceback, "traceback_ansi": traceback}
-    elif row.ended_by is not None:
-        sample["limit"] = {"type": "custom", "limit": 0, "reason": row.ended_by}
     return sample
 
 
@@ -178,14 +162,13 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
     if rows[0].model == NO_MODEL:
         return {}
     used = sum((row.usage for row in rows), Usage())
-    costs = [row.cost for row in rows if row.cost is not None]
     counts = {
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
         "total_tokens": used.input_tokens + used.output_tokens,
         "input_tokens_cache_read": used.cached_tokens or None,
         "reasoning_tokens": used.reasoning_tokens or None,
-        "total_cost": sum(costs) if costs else None,
+        "total_cost": sum(row.cost or 0.0 for row in rows) or None,
     }
     return {rows[0].model: counts}
 
@@ -195,40 +178,29 @@ def _conversation(
 ) -> tuple[list[Json], list[Json], str | None]:
     """Return the first prompt, all messages, and the traceback of the bug that ended the decision.
 
-    If no bug ended it, the traceback is None.
+    If no bug ended it, the traceback is None. A call belongs to the last reply before its result.
     """
     prompt: list[Json] = []
     messages: list[Json] = []
-    waiting: list[Json] = []  # the calls of the last reply that have no result yet
+    reply: Json = {}
     traceback: str | None = None
-    numbers = count(1)
-
-    def called(tool: str, given: object) -> Json:
-        given = redacted(given)
-        arguments = given if isinstance(given, dict) else {"input": given}
-        identity = f"call_{next(numbers)}"
-        return {"id": identity, "function": tool, "arguments": arguments, "type": "function"}
-
     for event in trace:
         match event:
             case events.PromptEvent():  # a decision may have several conversations
                 asked = [_message(_ROLES.get(role, "user"), text) for role, text in event.messages]
-                waiting = []
                 messages += asked
-                prompt = prompt or asked
+                prompt, reply = prompt or asked, {}
             case events.ReplyEvent():
-                waiting = [called(use.tool, use.input) for use in event.calls]
                 reply = _assistant_message(event.text, model, event.reasoning)
-                messages.append(reply | ({"tool_calls": [*waiting]} if waiting else {}))
+                messages.append(reply)
             case events.ToolEvent() if messages:
-                call = next((one for one in waiting if one["function"] == event.tool), None)
-                if call is not None:
-                    waiting.remove(call)
-                else:  # the decider called the tool, or the reply contains the call as text
-                    call = called(event.tool, {"statement": event.statement})
+                about = {"id": f"call_{len(messages)}", "function": event.tool}
+                arguments = {"statement": redacted(event.statement)}
+                calls = reply.setdefault("tool_calls", [])
+                calls.append(about | {"arguments": arguments, "type": "function"})
                 error = None if event.error is None else {"type": "unknown", "message": event.error}
-                about = {"tool_call_id": call["id"], "function": call["function"], "error": error}
-                messages.append(_message("tool", event.observation) | about)
+                result = {"tool_call_id": about["id"], "function": event.tool, "error": error}
+                messages.append(_message("tool", event.observation) | result)
             case events.ParseFailureEvent():
                 messages.append(_message("user", event.problem))
             case events.EndingEvent() if event.traceback is not None:

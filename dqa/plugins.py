@@ -343,23 +343,20 @@ def backend_for(location: str) -> Backend:
     """
     from dqa.databases.backends import BUILT_IN
 
-    for found in BUILT_IN.values():  # embedded backends first: they need no slow search
-        if found.embedded and found.accepts(location):
-            return found
-    known, broken = [], []
-    # Built-in backends come last: some open any URL.
-    for name in (*_registered("database"), *BUILT_IN):
+    embedded = [name for name, found in BUILT_IN.items() if found.embedded]
+    broken = []
+    # Embedded backends need no slow search. Other built-in ones come last: some open any URL.
+    for name in dict.fromkeys((*embedded, *_registered("database"), *BUILT_IN)):
         try:
             found = backend(name)
         except PluginError as error:
             # A missing driver matters only if nothing else opens the location.
             broken.append(str(error))
             continue
-        known.append(name)
         if found.accepts(location):
             return found
     what, named = "a URL" if "://" in location else "a database", f"'{redact(location)}'"
-    problem = f"{named} is not {what} that any of {', '.join(known)} can open"
+    problem = f"{named} is not {what} that any of {', '.join(names('database'))} can open"
     if "://" not in location and not Path(location).exists():
         problem = f"{named} does not exist"
     fix = "give an existing file or folder, or a URL"

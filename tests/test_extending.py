@@ -13,7 +13,7 @@ import pytest
 from dqa import Settings
 from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 from tests.programs import run_python
 from tests.suppliers import BUY, suppliers
 

@@ -93,37 +93,22 @@ class Decisions:
         self.name, self.calls, self.deciding = names[0], calls, Deciding(**fields)
         self.names_model = "model" in deciding
         contestants = with_each_model(names, (self.deciding.model,), given)
-        self._connected = connect(self.deciding, contestants, calls, given=given)
+        self.connected = connect(self.deciding, contestants, calls, given=given)
 
     @property
     def contestant(self) -> NamedDecider:
         """The decider with its model."""
-        return self._connected.contestants[self.name]
-
-    @property
-    def queries(self) -> bool:
-        """Whether the decider is an agent, which writes its own statements."""
-        made = self.contestant.made
-        return isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
-
-    @property
-    def model(self) -> str:
-        """The name of the model, or `NO_MODEL`."""
-        return self._connected.models[self.name]
-
-    def check_reachable(self) -> None:
-        """Raise `ModelUnavailableError` if the server of the model does not answer."""
-        self._connected.check_reachable()
+        return self.connected.contestants[self.name]
 
     def make_decider(self) -> Decider:
         """Return a new decider with its own, unspent budget.
 
         All deciders of this object share the rate limits.
         """
-        settings = self._connected.settings
+        settings = self.connected.settings
         budget = self.calls.policy(self.deciding.seed, Usage).budget
         limited = replace(settings, calls=replace(settings.calls, budget=budget))
-        connected = replace(self._connected, settings=limited)
+        connected = replace(self.connected, settings=limited)
         return connected.deciders(self.deciding.rule_set)[0][self.name]
 
 
@@ -237,20 +222,24 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     scenario, described = plugins.scenario_of(question), database
     if scenario is not None and isinstance(database, GuardedDatabase):
         described = database.described(scenario.schema)
-    decisions.check_reachable()
+    decisions.connected.check_reachable()
     listed = cache(lambda: choices_of(question, described))
 
     def decide() -> Decision:
         made = require_decision(decider.decide(question, described), decisions.name)
         made = _require_candidate(made, question, listed)
         if evidence:
-            made = _require_evidence(made, question, queries=decisions.queries)
+            made = _require_evidence(made, question, decisions.contestant.made)
         return _review(made, question, described, reviewing)
 
     key, time = DecisionKey(question.key, database.name, decisions.name), utc_now()
-    prices, named = decisions.calls.prices, uuid4().hex
+    prices, named, model = (
+        decisions.calls.prices,
+        uuid4().hex,
+        decisions.connected.models[decisions.name],
+    )
     with (
-        decision_span(key, question, decision=named, model=decisions.model) as span,
+        decision_span(key, question, decision=named, model=model) as span,
         attempt_by(question.key, decisions.name),
     ):
         decision = decide_or_end(decide, debug=debug)
@@ -259,7 +248,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     return Trace.of(
         *(key, spent),
         kind=database.kind,
-        model=decisions.model,
+        model=model,
         cost=None if prices is None else prices.known_cost(spent.usage),
         provenance=Provenance.of(decision, named, time),
         asked=_alternatives(question, described, listed, spent.choice, decisions.deciding.rule_set),
@@ -277,8 +266,12 @@ def require_decided(trace: Trace) -> None:
         raise errors.CrashError(f"{trace.decider} crashed, which is a bug: {problem}")
 
 
-def _require_evidence(decision: Decision, question: Question, *, queries: bool) -> Decision:
-    """Remove the choice of a decision without evidence; see `allow_no_evidence` of `ask`."""
+def _require_evidence(decision: Decision, question: Question, made: object) -> Decision:
+    """Remove the choice of a decision without evidence; see `allow_no_evidence` of `ask`.
+
+    `made` is the decider, or its factory. An agent writes its own statements.
+    """
+    queries = isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
     lists = question.candidates is not None or question.candidate_query is not None
     if (
         decision.ending is not Ending.ANSWERED

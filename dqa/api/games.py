@@ -329,40 +329,34 @@ def play_tournament(
     factory = plugins.world(world)
     is_alone = count_players(factory) == 1
     tables = [table for paper in _papers() for table in paper.tables if table.world == world]
-    rows = [row.decider for table in tables for row in table.rows if row.decider]
-    faced = [] if is_alone else [name for table in tables for name in table.opponents]
-    by_default = dict.fromkeys([*([] if players else rows), *([] if opponents else faced)])
+    rows = [] if players else [row.decider for table in tables for row in table.rows if row.decider]
+    faced = [] if is_alone or opponents else [one for table in tables for one in table.opponents]
+    references = [table.reference for table in tables if table.reference in factory.policies]
     if "reference" in how:
-        references = [how.pop("reference")]
-    else:
-        references = [*(t.reference for t in tables if t.reference in factory.policies), None]
+        references = []
     how.setdefault("mirror", not is_alone)
     problems: dict[str, str] = {}
     run: Run | None = None
     while run is None:
-        playing = players or [name for name in by_default if name in rows and name not in problems]
-        against = opponents or [n for n in by_default if n in faced and n not in problems]
+        playing = players or [name for name in dict.fromkeys(rows) if name not in problems]
+        against = opponents or [name for name in dict.fromkeys(faced) if name not in problems]
         if not (playing and (against or is_alone)):
-            why = f"No installed package contains a paper's table of games for the world '{world}'"
-            if tables:
-                why = (
-                    f"None of the players in the papers' tables for the world '{world}' can play "
-                    "here"
-                )
             names = "--player" if is_alone else "--player, --opponent"
             reasons = "".join(f" {name}: {problem}" for name, problem in problems.items())
-            raise UsageError(f"{why}: give the names of the players ({names}).{reasons}")
-        reference = next((n for n in references if n not in problems), references[-1])
-        how["reference"] = reference
+            raise UsageError(
+                f"No player in the papers' tables for the world '{world}' can play here: give the "
+                f"names of the players ({names}).{reasons}"
+            )
+        if references:
+            how["reference"] = next((name for name in references if name not in problems), None)
         try:
             run = play(world, playing, against, out=out, watcher=watcher, **how)
         except CannotPlayError as error:  # raised before the first game
-            is_optional = error.player == reference and len(references) > 1
-            if error.player in problems or not (error.player in by_default or is_optional):
+            if error.player in problems or error.player not in {*rows, *faced, *references}:
                 raise
             problems[error.player] = str(error)
     views = [view_games(one, run.games) for one in _papers() if world in one.worlds and run.games]
-    left_out = (f"{name}: {problems[name]}" for name in by_default if name in problems)
+    left_out = (f"{name}: {why}" for name, why in problems.items() if name in {*rows, *faced})
     return Tournament(run, tuple(views), tuple(left_out))
 
 

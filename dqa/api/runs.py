@@ -40,7 +40,7 @@ from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.counts import RunCounts, count_decisions
 from dqa.report.hints import resume_command
-from dqa.report.passages import Passage
+from dqa.report.reading import Passage
 from dqa.report.spending import Spending, spending
 from dqa.report.tables import Evaluation, failures, how_to_report
 from dqa.scenarios import scenario_name

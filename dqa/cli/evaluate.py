@@ -18,7 +18,7 @@ from dqa.cli.fields import EVALUATING, PLAYING, given_by, spec_fields
 from dqa.cli.options import names_in, with_options
 from dqa.cli.output import echo, show
 from dqa.cli.progress import Progress
-from dqa.cli.questions import AnyQuestionOptions, set_in
+from dqa.cli.questions import AnyQuestionOptions
 from dqa.core.errors import BudgetSpentError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
@@ -34,8 +34,17 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
 _SOURCES = tuple(one.name for one in fields(AnyQuestionOptions))
-_EXCLUSIVE = (("budget_tokens", "budget_cost"), ("record", "replay"))
-"""Options that exclude each other. A new value of one removes the recorded value of the other."""
+_FIELDS = {name: name for name in ("scenarios", "limit", "seed", "strict", "scenario")}
+_FIELDS |= {"own": "file", "database": "databases"}
+"""The field of a source of questions that each option sets."""
+_REMOVED = {
+    "budget_tokens": "budget_cost",
+    "budget_cost": "budget_tokens",
+    "record": "replay",
+    "replay": "record",
+    "engine": "ray_address",
+}
+"""For an option, the recorded option whose value a new value of the first option removes."""
 
 
 @with_options(EVALUATING, CallOptions, AnyQuestionOptions, RunOptions)
@@ -94,35 +103,29 @@ def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> Question
 
     Options on the command line change or replace the source in the spec.
     """
-    from dqa.loaders.locations import located
     from dqa.loaders.sources import OwnQuestions
 
-    stored = None if base is None else base.questions
     named = {name: set_options[name] for name in _SOURCES if name in set_options}
-    limits = {name: set_options[name] for name in ("scenarios", "limit") if name in set_options}
-    if "scenarios" in limits:
-        limits["scenarios"] = names_in("--scenarios", limits["scenarios"])
-    about_own = named.keys() & {"own", "scenario", "database"}
-    if isinstance(stored, OwnQuestions) and about_own and named.keys() <= about_own | {"settings"}:
-        kept = {"own": "file", "scenario": "scenario"}
-        moved = {kept[name]: named[name] for name in kept.keys() & about_own}
-        if "database" in named:
-            moved["databases"] = located(named["database"])
-        return stored.changed(**moved, **limits)
-    if stored is not None and not (named.keys() - {"settings"} or set_in(named.get("settings"))):
-        known = type(stored).model_fields
-        read = {
-            name: set_options[name]
-            for name in ("seed", "strict")
-            if name in set_options and name in known
-        }
-        return stored.changed(**limits, **read)
-    if stored is not None:
-        limits = {"scenarios": stored.scenarios, "limit": stored.limit} | limits
-    seed = set_options.get("seed", 0 if base is None else base.seed)
     named["settings"] = [one for one in named.get("settings", ()) if "=" not in one]
+    changes = {_FIELDS[name]: set_options[name] for name in _FIELDS.keys() & set_options.keys()}
+    if "scenarios" in changes:
+        changes["scenarios"] = names_in("--scenarios", changes["scenarios"])
+    if base is not None:
+        stored, own = base.questions, named.keys() & _FIELDS.keys()
+        is_same = isinstance(stored, OwnQuestions) or not own
+        if is_same and not named["settings"] and named.keys() <= own | {"settings"}:
+            known = type(stored).model_fields.keys()
+            return stored.changed(**{name: changes[name] for name in known & changes.keys()})
+        changes = {
+            "scenarios": stored.scenarios,
+            "limit": stored.limit,
+            "seed": base.seed,
+        } | changes
     return AnyQuestionOptions(**named).source(
-        seed, **limits, strict=set_options.get("strict", False)
+        changes.get("seed", 0),
+        changes.get("scenarios"),
+        changes.get("limit"),
+        strict=changes.get("strict", False),
     )
 
 
@@ -202,7 +205,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     """
     del mirror  # `given_by` reads it from the context
     from dqa.api.games import play_tournament
-    from dqa.report.game_tables import difference_table
+    from dqa.report.compare_tables import difference_table
     from dqa.report.paper_tables import paper_notes, paper_tables
 
     how = _arguments(given_by(ctx), RunRecord(spec=None), None)
@@ -283,10 +286,8 @@ def _record_of(storing: options.ResumingOptions) -> RunRecord:
     if storing.resume is None:
         return RunRecord(spec=None)
     location = locate_run(storing.resume)
-    if storing.out is not None and locate_run(storing.out) != location:
-        raise UsageError(
-            f"The results are stored in the run of --resume {location}: leave out --out."
-        )
+    if storing.out is not None:
+        raise UsageError(f"The results are stored in {location} (--resume): leave out --out.")
     record = RunReader(location).record
     record.require_resumable(str(location))
     return record
@@ -301,15 +302,11 @@ def _arguments(
 ) -> dict[str, Any]:
     """Return the arguments of a run: the recorded options, replaced by options of the command."""
     found = spec_fields(set_options, base, sets=sets)
+    removed = {_REMOVED[name]: None for name in _REMOVED.keys() & set_options.keys()}
+    changes = removed | set_options
     for name, recorded in (("options", record.options), ("calls", record.calls)):
-        known = type(recorded).model_fields
-        names = known.keys() & set_options.keys()
-        if "engine" in set_options and "ray_address" in known:  # drop the recorded engine's address
-            names.add("ray_address")
-        for group in _EXCLUSIVE:
-            if names & set(group):
-                names |= set(group)
-        found[name] = recorded.changed(**{field: set_options.get(field) for field in names})
+        known = type(recorded).model_fields.keys() & changes.keys()
+        found[name] = recorded.changed(**{field: changes[field] for field in known})
     return found
 
 

@@ -28,7 +28,7 @@ _SECTIONS: Mapping[str, Mapping[str, str]] = {
         "query": "databases:query",
         "schema": "databases:schema",
         "check": "databases:check",
-        "mcp": "agents:mcp",
+        "mcp": "ask:mcp",
     },
     "Set up": {
         "init": "databases:init",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,20 +71,20 @@ class QuestionOptions:
             found.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
             found.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
-        named = set_in(self.settings, others=len(found))
-        if any("=" in value for value in self.settings or ()):
-            raise UsageError(
-                "This command runs no decider, so leave out --set NAME=VALUE, which changes a "
-                "setting of a decider. To choose a set of questions, write --set NAME."
-            )
-        if named is not None:
-            found.append(sources.NamedSet(name=named))
+        for name in self.settings or ():
+            if "=" in name:
+                raise UsageError(
+                    "This command runs no decider, so leave out --set NAME=VALUE, which changes a "
+                    "setting of a decider. To choose a set of questions, write --set NAME."
+                )
+            found.append(sources.NamedSet(name=name))
         found += self._own()
         if len(found) != 1:
             other = ", --questions FILE" if isinstance(self, AnyQuestionOptions) else ""
             raise UsageError(
                 f"Give exactly one source of questions, not {len(found)}: --release DIR, "
-                f"--generated DIR, --set NAME{other} or --generate N."
+                f"--generated DIR, --set NAME{other} or --generate N. To change a setting of a "
+                "decider, write --set NAME=VALUE."
             )
         return found[0].changed(scenarios=scenarios, limit=limit)
 
@@ -165,20 +164,3 @@ class ReadOptions:
         read = questions.source(self.seed, named, form=self.form, strict=self.strict).read()
         report_defects(read.defects, self.verbose)
         return read
-
-
-def set_in(names: Iterable[str] | None, others: int = 0) -> str | None:
-    """Return the question set that ``--set`` selects; None if ``--set`` only changes settings.
-
-    Raises
-    ------
-    UsageError
-        There are several named sets, or a named set and another source of questions (`others`).
-    """
-    named = [value for value in names or () if "=" not in value]
-    if named and (others or len(named) > 1):
-        raise UsageError(
-            f"--set {named[-1]} names a set of questions, but another source of questions is given "
-            "too: give only one. To change a setting, write --set NAME=VALUE."
-        )
-    return named[0] if named else None

@@ -269,8 +269,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.comparing import compare as compare_runs
     from dqa.api.comparing import compare_games
     from dqa.api.stored import open_run
-    from dqa.report.compare_tables import notes, tables
-    from dqa.report.game_tables import game_lines, game_tables
+    from dqa.report.compare_tables import game_lines, game_tables, notes, tables
 
     read = [open_run(run) for run in runs]
     names = options.names_in("--deciders", deciders)

@@ -9,8 +9,7 @@ from dqa.core.decision import Ending
 from dqa.core.text import counted
 from dqa.evaluation.traces import Trace
 from dqa.report.pages import rendered
-from dqa.report.passages import Passage
-from dqa.report.reading import read
+from dqa.report.reading import Passage, read
 from dqa.report.spending import Spending, model_line
 
 _FRAME = frozenset({"heading", "prompt", "answer", "spent", "verdict", "unjudged"})

@@ -1,4 +1,7 @@
-"""The reader of events: it converts a trace and its result into passages."""
+"""The reader of events: it converts a trace and its result into passages.
+
+A passage is a part of a decision. Terminals and pages show one passage for each event.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,85 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from itertools import takewhile
 from textwrap import indent
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from dqa.core import events
 from dqa.core.decision import Decision, Ending
-from dqa.core.events import ENDING_KINDS, Event, ToolEvent, ToolUse
-from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
+from dqa.core.events import ENDING_KINDS, Event, ToolEvent
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.plans import PlanStep, read_plan
 from dqa.core.review import reviews_in
 from dqa.core.text import counted, shortened
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.passages import Change, Passage
 from dqa.report.spending import Spending, model_line, usage_text
-from dqa.report.verdicts import game_lines, verdict
+from dqa.report.verdicts import game_lines, verdict_lines
+
+Change: TypeAlias = Literal["kept", "new", "gone"]
+"""Whether a step was in the previous plan, is new, or was dropped."""
+
+Tone: TypeAlias = Literal["", "good", "bad", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a decision.
+
+    Texts come from models and databases. They are not shortened, wrapped or escaped; the renderers
+    for terminals and pages do that.
+
+    Attributes
+    ----------
+    kind
+        Kind of the event: ``prompt``, ``plan``, ``thought``, ``called``, ``verdict`` and others.
+    title
+        Title.
+    step
+        Number of the model's reply to which the passage belongs, from 1; None if it belongs to no
+        reply.
+    tone
+        Whether the passage reports a success, a failure or a warning.
+    detail
+        Whether the passage is a detail, which only the full view shows.
+    statement, translated
+        `statement` is the statement or request of the decider. If a different statement ran,
+        `translated` is that statement.
+    status
+        Result of a call, in a few words.
+    text
+        Main text.
+    items
+        Steps of a plan.
+    columns, rows
+        The columns and rows of the result of a call, if the result is a table.
+    notes
+        Notes, which are shown in small print.
+    """
+
+    kind: str
+    title: str = ""
+    step: int | None = None
+    tone: Tone = ""
+    detail: bool = False
+    statement: str = ""
+    translated: str = ""
+    status: str = ""
+    text: str = ""
+    items: tuple[tuple[Change, str], ...] = ()
+    columns: tuple[Any, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that have a value."""
+        empty = ("", (), None, False)
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in values.items() if value not in empty}
+
 
 _TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
@@ -67,7 +132,12 @@ def read(
     if result is not None and played:
         passages.append(_noted(0, "outcome", *game_lines(result)))
     elif result is not None or trace.ending is not Ending.ANSWERED:  # 'dqa ask' does not judge
-        passages.append(verdict(trace, result, unit))
+        text = "\n".join(verdict_lines(trace, result, unit))
+        verdict = Passage("unjudged", "Not judged", tone="warning", text=text)
+        if result is not None and result.outcome.judged:
+            tone: Tone = "good" if result.outcome is Outcome.CORRECT else "bad"
+            verdict = Passage("verdict", "Verdict", tone=tone, text=text)
+        passages.append(verdict)
     return passages
 
 
@@ -90,7 +160,6 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
     """Yield the passages of events. Some events refer to earlier ones."""
     task: list[tuple[str, str]] = []
     plans: list[Sequence[PlanStep]] = []
-    pending: list[ToolUse] = []
     for event in trace:
         match event:
             case events.PromptEvent():
@@ -103,7 +172,6 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
                         yield Passage("prompt", title or "Task", text=text)
                 task = sections
             case events.ReplyEvent():
-                pending = [call for call in event.calls if call.tool in (QUERY, *SIMULATING)]
                 yield from _reply(event)
             case events.PlanEvent():
                 plan = read_plan(event.text)
@@ -113,26 +181,16 @@ def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
                 items = tuple(_changes(old, plan.steps))
                 yield Passage("plan", title, event.step, items=items, notes=plan.other_lines)
             case ToolEvent():
-                pending = pending[event.kind != "tool" :]
                 yield called_passage(event.step, event)
-            case events.EndingEvent(kind="infrastructure"):
-                yield from (_unanswered(event.step, call) for call in pending)
             case _:
                 yield from _passages(event)
-
-
-def _unanswered(step: int, call: ToolUse) -> Passage:
-    """Return the passage of a call that failed because of a database."""
-    title, status = _TITLES.get(call.tool, call.tool), "no result: the decision ended here"
-    request = _request(call.input)
-    return Passage("called", title, step, tone="bad", statement=request, status=status)
 
 
 def _reply(event: events.ReplyEvent) -> Iterator[Passage]:
     if reasoning := event.reasoning.strip():
         yield Passage("reasoning", "reasoning", event.step, text=reasoning)
     if event.thought is None:
-        calls = "\n".join(f"{call.tool}: {_request(call.input)}" for call in event.calls)
+        calls = "\n".join(f"{call.tool}: {call.input}" for call in event.calls)
         yield Passage("reply", "reply", event.step, text=event.text or calls or "(empty)")
     elif event.thought.strip():
         yield Passage("thought", "thought", event.step, text=event.thought)
@@ -293,16 +351,6 @@ def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple
             yield from (("gone", step.text) for step in old[old_from:old_to])
         change: Change = "kept" if tag == "equal" else "new"
         yield from ((change, step.text) for step in new[new_from:new_to])
-
-
-def _request(arguments: object) -> str:
-    """Return the input of a tool as text. If it has only one argument, the text is its value."""
-    if isinstance(arguments, str) and arguments.startswith("{"):
-        try:
-            (arguments,) = json.loads(arguments).values()
-        except (RecursionError, ValueError):  # not JSON, or several arguments
-            return str(arguments)
-    return ", ".join(map(str, arguments)) if isinstance(arguments, list | tuple) else str(arguments)
 
 
 def _table(observation: str) -> list[tuple[Any, ...]]:

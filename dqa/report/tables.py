@@ -23,8 +23,8 @@ from dqa.evaluation.statistics.summaries import (
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
+from dqa.report.compare_tables import game_lines, game_tables
 from dqa.report.counts import RunCounts
-from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.hints import trace_command
 from dqa.report.spending import Spending, model_line
 from dqa.report.table import Table, estimate_text, percent_text, share_text, titled

@@ -14,7 +14,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from dqa.core.text import counted, visible
-from dqa.report.passages import Passage
+from dqa.report.reading import Passage
 
 _LINES, _PROMPT_LINES, _ROWS = 30, 6, 10
 _LINE, _CELL = 1_000, 40

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.passages import Passage
 
 _TIES_SHOWN = 10
 _ENDED = {
@@ -17,19 +16,14 @@ _ENDED = {
 }
 
 
-def verdict(trace: Trace, result: Result | None, unit: str) -> Passage:
+def verdict_lines(trace: Trace, result: Result | None, unit: str) -> Iterator[str]:
     """Describe whether a decision was right, and compare it with the best decision."""
-    judged = result is not None and result.outcome.judged
-    lines = [_judgement(result) if result is not None and judged else _unjudged(trace, result)]
+    is_judged = result is not None and result.outcome.judged
+    yield _judgement(result) if result is not None and is_judged else _unjudged(trace, result)
     if result is not None and result.match is not None:
-        lines += [f"Gold statement: {gold}" for gold in result.ties[:1]]
+        yield from (f"Gold statement: {gold}" for gold in result.ties[:1])
     elif result is not None:
-        lines += [*_best(result, unit), *(_loss(result, unit) if judged else ())]
-    text = "\n".join(lines)
-    if result is None or not judged:
-        return Passage("unjudged", "Not judged", tone="warning", text=text)
-    right = result.outcome is Outcome.CORRECT
-    return Passage("verdict", "Verdict", tone="good" if right else "bad", text=text)
+        yield from _best(result, unit)
 
 
 def _unjudged(trace: Trace, result: Result | None) -> str:
@@ -77,7 +71,7 @@ _NO_CHOICE = {
 
 
 def _best(result: Result, unit: str) -> Iterator[str]:
-    """Return lines with the best decision, its gain, and the official answer."""
+    """Yield lines with the best decision, the official answer, and the loss of the choice."""
     ties, best, official = result.ties, result.best_value, result.official
     if not ties:
         return
@@ -88,27 +82,15 @@ def _best(result: Result, unit: str) -> Iterator[str]:
         if result.goal is not None:
             line += f" ({'higher' if result.goal == 'maximise' else 'lower'} is better)"
     yield f"Best decision{'s' if ties[1:] else ''}: {line}."
-    if best is not None and result.baseline is not None:
-        gain = abs(best - result.baseline)
-        yield f"Doing nothing leads to {result.baseline:.6g}: the best decision gains {gain:.6g}."
     if official is not None and ties != (official,):
         yield f"Official answer: {official}."
-
-
-def _loss(result: Result, unit: str) -> Iterator[str]:
-    """Describe the loss relative to the best decision."""
-    if result.value is None:
-        return
-    if not result.regret:
-        yield "The decision loses nothing relative to the best one."
-        return
-    leads = f"{result.choice} leads to {result.value:.6g}"
-    yield f"{leads}, and loses {result.regret:.6g} of {unit} relative to the best decision."
-    if result.baseline is not None and result.relative_regret is None:
-        yield "Even the best decision is no better than doing nothing."
-    elif result.baseline is not None and result.relative_regret is not None:
-        share = 100.0 * result.relative_regret
-        yield f"This loss is {share:.1f} % of the gain of the best decision over doing nothing."
+    if result.value is not None and result.regret:
+        loss = f"loses {result.regret:.6g} of {unit}"
+        line = f"{result.choice} leads to {result.value:.6g}, and {loss}"
+        if result.relative_regret is not None:
+            share = 100.0 * result.relative_regret
+            line += f", {share:.1f} % of the gain of the best decision over doing nothing"
+        yield f"{line}."
 
 
 def game_lines(result: Result) -> list[str]:

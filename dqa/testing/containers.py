@@ -11,8 +11,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from functools import cache
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -70,33 +69,20 @@ SERVERS = tuple(_SERVERS)
 """The kinds of servers that containers can run. Each is also the name of a backend."""
 
 
-def why_no_container(name: str | None = None, image: str | None = None) -> str | None:
-    """Return the reason why containers cannot run, with a fix; None if they can.
-
-    Parameters
-    ----------
-    name
-        One of `SERVERS`. If the server's image is missing, it is pulled.
-    image
-        The image to check. By default, it is the default image of `run_container`.
-    """
+def why_no_container() -> str | None:
+    """Return the reason why containers cannot run, with a fix; None if they can."""
     if find_spec("testcontainers") is None:
         return f"The package 'testcontainers' is not installed: {install_command('testing')}."
     from docker.errors import DockerException
+    from testcontainers.core.docker_client import DockerClient, get_docker_host
 
     try:
-        _prepare()
+        kind, _, path = (get_docker_host() or _SOCKET).partition("://")
+        if kind == "unix":
+            Path(path).stat()  # the client does not close a failed connection
+        DockerClient().client.close()
     except (OSError, DockerException) as error:
         return f"No Docker engine answers ({error}). Start one, or set DOCKER_HOST to its address."
-    if name is not None:
-        chosen = _image(name, image)
-        try:
-            _prepare(chosen)
-        except DockerException as error:
-            return (
-                f"The image '{chosen}' is missing and cannot be pulled ({error}). Build it, or "
-                f"set the variable {_variable(name)} to another image."
-            )
     return None
 
 
@@ -131,18 +117,30 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     """
     if name not in _SERVERS:
         raise UnknownNameError("server", name, _SERVERS)
-    why = why_no_container(name, image)
+    why = why_no_container()
     if why is not None:
         raise DatabaseUnavailableError(why)
+    from docker.errors import DockerException
     from testcontainers.core.container import DockerContainer
 
-    _settle_reaper()
-    server, chosen, password = _SERVERS[name], _image(name, image), secrets.token_hex(12)
+    server, password, variable = _SERVERS[name], secrets.token_hex(12), f"DQA_{name.upper()}_IMAGE"
+    chosen = image or os.environ.get(variable) or server.image
+    container = DockerContainer(chosen, docker_client_kw={"timeout": _ENGINE_SECONDS})
     settings = server.environment.format(password=password).split()
-    container = DockerContainer(chosen).with_exposed_ports(server.port)
+    container.with_exposed_ports(server.port)
     container.with_envs(**dict(one.split("=", 1) for one in settings))
     try:
-        where = _start(container, server, chosen)
+        try:
+            container.start()  # pulls a missing image
+            port = container.get_exposed_port(server.port)
+        except (ConnectionError, TimeoutError) as error:  # a container without a port has ended
+            raise DatabaseUnavailableError(_end_of(container, chosen) or str(error)) from error
+        except (DockerException, OSError) as error:
+            raise DatabaseUnavailableError(
+                f"No container of the image '{chosen}' can start: {error}. Pull or build the "
+                f"image, or set the variable {variable} to another image."
+            ) from error
+        where = f"{container.get_container_host_ip()}:{port}"
         url = server.url.format(password=password, where=where)
         wait_until_ready(name, url, ended=lambda: _end_of(container, chosen))
         yield url
@@ -197,31 +195,6 @@ def wait_until_ready(
             return
 
 
-def _variable(name: str) -> str:
-    """Return the name of the environment variable that selects the image of a server."""
-    return f"DQA_{name.upper()}_IMAGE"
-
-
-def _image(name: str, image: str | None) -> str:
-    return image or os.environ.get(_variable(name)) or _SERVERS[name].image
-
-
-def _start(container: DockerContainer, server: _Server, image: str) -> str:
-    """Start a container, and return ``host:port`` of its server."""
-    from docker.errors import DockerException
-
-    try:
-        container.start()
-        return f"{container.get_container_host_ip()}:{container.get_exposed_port(server.port)}"
-    except DockerException as error:
-        raise DatabaseUnavailableError(
-            f"The engine cannot start a container of the image '{image}': {error}"
-        ) from error
-    except (ConnectionError, TimeoutError) as error:  # a container without a port has ended
-        why = _end_of(container, image) or f"The container of '{image}' does not start: {error}"
-        raise DatabaseUnavailableError(why) from error
-
-
 def _end_of(container: DockerContainer, image: str) -> str | None:
     """Return None while the container runs.
 
@@ -233,39 +206,3 @@ def _end_of(container: DockerContainer, image: str) -> str | None:
     log = b"".join(container.get_logs()).decode("utf-8", "replace").splitlines()
     end = "\n".join(f"  {line}" for line in log[-_LOG_LINES:])
     return f"The container of '{image}' ended before its server was ready:\n{end}"
-
-
-def _prepare(image: str | None = None) -> None:
-    """Connect to the Docker engine, and pull an image if it is missing.
-
-    Raise `OSError` or `docker.errors.DockerException` if this fails.
-    """
-    from docker.errors import ImageNotFound
-    from testcontainers.core.docker_client import DockerClient, get_docker_host
-
-    kind, _, path = (get_docker_host() or _SOCKET).partition("://")
-    if kind == "unix":
-        Path(path).stat()  # the client does not close a failed connection
-    with closing(DockerClient(timeout=_ENGINE_SECONDS).client) as client:
-        if image is None:
-            return
-        try:
-            client.images.get(image)
-        except ImageNotFound:
-            client.images.pull(image)
-
-
-@cache
-def _settle_reaper() -> None:
-    """Disable the reaper of testcontainers if its image is not available.
-
-    The reaper is a container that removes the other containers if this process is killed. Tests
-    also work without a reaper.
-    """
-    from docker.errors import DockerException
-    from testcontainers.core.config import testcontainers_config as config
-
-    try:
-        _prepare(config.ryuk_image)
-    except DockerException:
-        config.ryuk_disabled = True

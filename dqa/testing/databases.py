@@ -135,7 +135,7 @@ class ServerStarter(ExitStack):
         if name not in self._urls:
             if self._mode == "skip":
                 pytest.skip(f"no {name} server: --dqa-containers=skip")
-            if self._mode == "auto" and (why := why_no_container(name)):
+            if self._mode == "auto" and (why := why_no_container()):
                 pytest.skip(f"no {name} server: {why}")
             try:
                 self._urls[name] = self.enter_context(run_container(name))

@@ -1,25 +1,139 @@
-"""The classes that the fixtures for chat models use: scripted models and recorded models."""
+"""Chat models of tests: with prepared replies, and with recorded replies."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import tempfile
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import Any, TypeAlias
 
-import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from pydantic import PrivateAttr
 
 from dqa.core.errors import UsageError
 from dqa.core.files import make_private_folder, write_private
+from dqa.core.text import shortened
 from dqa.models.cassette import Cassette
 from dqa.models.registry import Connection, chat_model
+from dqa.models.scripted import ProgramModel, Wording, find_responder
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import PreparedReplies, Reply, Request
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+Reply: TypeAlias = str | AIMessage | Step | Answer | Exception
+"""A text, a message, an exception to raise, or a statement or decision for a `Wording`."""
+
+_SHOWN = 400
+"""The maximum number of characters of a request in an error message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request to a model.
+
+    Attributes
+    ----------
+    messages
+        The conversation so far.
+    tools
+        The names of the tools that the model may call.
+    number
+        The number of the request among all requests to the model, from 0.
+    """
+
+    messages: tuple[BaseMessage, ...]
+    tools: tuple[str, ...]
+    number: int
+
+    @property
+    def text(self) -> str:
+        """The texts of all messages, separated by blank lines."""
+        return "\n\n".join(message.text for message in self.messages)
+
+    @property
+    def last(self) -> str:
+        """The text of the last message, which is an observation, a correction, or the task."""
+        return self.messages[-1].text if self.messages else ""
+
+
+class PreparedReplies(ProgramModel):
+    """A chat model with prepared replies. It records its requests.
+
+    Several threads may use the same model. Replies from a list are used in the order of the
+    requests, so parallel decisions need a function.
+
+    Parameters
+    ----------
+    replies
+        The replies in order, or a function that returns the reply to a request.
+
+    Raises
+    ------
+    UsageError
+        There are more requests than replies, or a reply is a statement in a method without
+        statements.
+    """
+
+    name: str | None = "scripted:replies"
+
+    _make: Callable[[Request], Reply] | None = PrivateAttr(default=None)
+    _left: deque[Reply] = PrivateAttr(default_factory=deque)
+    _requests: list[Request] = PrivateAttr(default_factory=list)
+    _lock: Lock = PrivateAttr(default_factory=Lock)
+
+    def __init__(
+        self,
+        replies: Sequence[Reply] | Callable[[Request], Reply],
+        **fields: Any,  # noqa: ANN401  (the base class's fields)
+    ) -> None:
+        super().__init__(**fields)
+        if callable(replies):
+            self._make = replies
+        else:
+            self._left.extend([replies] if isinstance(replies, str) else replies)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """The requests so far, in order."""
+        return tuple(self._requests)
+
+    @property
+    def unused(self) -> int:
+        """The number of replies in the list that were not used."""
+        return len(self._left)
+
+    def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
+        with self._lock:
+            request = Request(tuple(messages), tuple(tools), len(self._requests))
+            self._requests.append(request)
+            if self._make is None and not self._left:
+                raise _refused("has no reply left. Add a reply", request)
+            reply = self._left.popleft() if self._make is None else None
+        if self._make is not None:
+            reply = self._make(request)
+        if isinstance(reply, Exception):
+            raise reply
+        if not isinstance(reply, Step | Answer):
+            return reply if isinstance(reply, AIMessage) else AIMessage(str(reply))
+        responder = find_responder(request.messages)
+        if isinstance(responder, Wording):
+            message, is_used = responder.word(request.messages, request.tools, reply)
+            if not is_used and self._make is None:
+                self._left.appendleft(reply)
+            return message
+        if isinstance(reply, Answer):
+            return AIMessage(reply.answer)
+        raise _refused("may not run statements here. Reply with a text", request)
+
+
+def _refused(problem: str, request: Request) -> UsageError:
+    shown = shortened(request.last, _SHOWN)
+    return UsageError(f"The scripted model {problem}. The request was:\n{shown}")
+
 
 _THOUGHT = "The next step."
 _NO_NAME = re.compile(r"[^\w.-]+")
@@ -77,6 +191,8 @@ class ModelScripter:
 
     def check_all_used(self) -> None:
         """Fail if some replies were not used."""
+        import pytest  # prepared replies also work without it
+
         __tracebackhide__ = True
         for model in self._models:
             if model.unused:

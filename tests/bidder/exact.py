@@ -13,7 +13,7 @@ from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking
 from dqa.deciders.replies import Choice
 from dqa.models.conversation import StepPrompt
-from dqa.testing.fake_models import PreparedReplies, Request
+from dqa.testing.models import PreparedReplies, Request
 from dqa.worlds.world import Position
 from dqa_bidder.bidder import Bidder, Hidden
 from dqa_bidder.replies import Payoffs, Unknown

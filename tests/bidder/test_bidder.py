@@ -21,7 +21,7 @@ from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.deciders.replies import Choice
 from dqa.models.scripted import scripted_model
-from dqa.testing.fake_models import PreparedReplies, Request
+from dqa.testing.models import PreparedReplies, Request
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.exploration import ExploredTree, Node, Tree
 from dqa_bidder.returns import Returns, aggregate

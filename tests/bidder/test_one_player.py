@@ -9,7 +9,7 @@ import pytest
 import dqa
 from dqa.core.errors import UsageError
 from dqa.evaluation.options import RunOptions
-from dqa.testing.fake_models import PreparedReplies, Request
+from dqa.testing.models import PreparedReplies, Request
 from tests.worlds.errand import register
 
 HERE = RunOptions(isolation="none", workers=1)

@@ -11,8 +11,7 @@ import dqa as api
 from dqa.core.errors import StatementTimeoutError
 from dqa.deciders.base import ProtocolName
 from dqa.evaluation import execution
-from dqa.testing.fake_models import PreparedReplies, Reply, Request
-from dqa.testing.models import answer, query
+from dqa.testing.models import PreparedReplies, Reply, Request, answer, query
 from tests.cli.conftest import Command
 from tests.text_to_sql import QUESTIONS, bird_entries, gold_of, write_bird
 

@@ -17,7 +17,7 @@ from dqa.core.events import ParseFailureEvent, ReplyEvent
 from dqa.deciders.base import Settings
 from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import scripted_model
-from dqa.testing.fake_models import PreparedReplies, Request
+from dqa.testing.models import PreparedReplies, Request
 from dqa_ldm2 import ModelUse, building, open_memory
 from tests.ldm2.rooms import ROOMS, experts
 from tests.scenarios.worlds import questions

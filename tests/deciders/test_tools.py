@@ -23,7 +23,7 @@ from dqa.deciders.tools import (
     simulation_tools,
     use_tool,
 )
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 
 COUNT = {
     "relational": "SELECT COUNT(*) AS nodes FROM trade_node",

@@ -17,7 +17,7 @@ from dqa.core.events import Event, StepEvent
 from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking
-from dqa.testing.fake_models import PreparedReplies, Reply, Request
+from dqa.testing.models import PreparedReplies, Reply, Request
 from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.findings import ContextRead, Ranking
 from dqa_dellma.problem import Problem

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dqa.core.decision import Decision, Ending
 from dqa.models.scripted import scripted_model
-from dqa.testing.fake_models import Reply, Request
+from dqa.testing.models import Reply, Request
 from tests.dellma.talking import analyst_but, analyst_reply, data_of, decide, step_of, world
 
 Words = Callable[[Request], Reply]

@@ -10,7 +10,7 @@ import pytest
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import ModelUnavailableError
 from dqa.models.scripted import scripted_model
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 from tests.dellma.talking import (
     analyst_but,
     data_of,

@@ -11,7 +11,7 @@ from langchain_core.outputs import ChatResult
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate
 from dqa.deciders.replies import Choice, read_action
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 from dqa_dellma.settings import VotingSettings
 from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot
 from tests.dellma.talking import PROBLEM, conversation, data_of, decider, prompts_of

@@ -13,7 +13,7 @@ from dqa.core.errors import DataError
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking, method
 from dqa.evaluation.traces import Trace
-from dqa.testing.fake_models import Request
+from dqa.testing.models import Request
 from dqa_dellma.findings import Forecast, NamedFactors, Ranking
 from dqa_dellma.problem import Problem
 from dqa_dellma.settings import DellmaSettings

@@ -18,7 +18,7 @@ from dqa.evaluation.results import Outcome
 from dqa.evaluation.runner import MOST_IN_A_ROW
 from dqa.models.scripted.steps import Step
 from dqa.testing import query
-from dqa.testing.fake_models import PreparedReplies, Request
+from dqa.testing.models import PreparedReplies, Request
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import ONE, Answer
 

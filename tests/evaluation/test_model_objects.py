@@ -8,7 +8,7 @@ import dqa
 from dqa.core.errors import UsageError
 from dqa.models.scripted import scripted_model
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 
 QUESTIONS = dqa.generate(["locating"], count=2)
 

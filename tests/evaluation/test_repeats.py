@@ -16,7 +16,7 @@ from dqa.loaders.generator.generate import generate
 from dqa.loaders.sources import GeneratedQuestions
 from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import Answer
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 from tests.stored import change_results
 
 ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:analyst", label="guess")

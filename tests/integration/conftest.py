@@ -61,7 +61,7 @@ def _server_url(name: str) -> Iterator[str]:
 
 def contained(name: str, otherwise: str = "") -> Iterator[str]:
     """Give the URL of a server in a container; skip, with the reason, where there can be none."""
-    why = why_no_container(name)
+    why = why_no_container()
     if why is not None:
         pytest.skip(f"no {name} in a container: {why} {otherwise}".rstrip())
     with run_container(name) as url:

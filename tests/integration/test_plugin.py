@@ -16,7 +16,7 @@ def test_the_documented_module_runs_in_containers_of_its_own(
 ) -> None:
     """No URL names a server, so the plug-in starts one of each kind."""
     for name in ("mysql", "postgres"):
-        why = why_no_container(name)
+        why = why_no_container()
         if why is not None:
             pytest.skip(why)
         monkeypatch.delenv(f"DQA_TEST_{name.upper()}_URL", raising=False)

@@ -10,7 +10,7 @@ import pytest
 import dqa
 from dqa.core.errors import UsageError
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import PreparedReplies, Reply, Request
+from dqa.testing.models import PreparedReplies, Reply, Request
 from tests.large.conftest import BEST, COUNT, UNMOVED
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ from dqa.deciders.method import method
 from dqa.evaluation.play import Played, play_episode
 from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import ProgramModel, scripted_model
-from dqa.testing.fake_models import PreparedReplies, Request
+from dqa.testing.models import PreparedReplies, Request
 from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT
 from dqa_ldm2 import Ldm2Decider, Ldm2Settings, Memory

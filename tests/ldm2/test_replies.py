@@ -10,7 +10,7 @@ import pytest
 from dqa.core.decider import Step, Trajectory
 from dqa.core.events import ParseFailureEvent
 from dqa.deciders.method import Asking
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 from dqa_ldm2 import Imitation, Remembered, Situation
 from dqa_ldm2.steps import PACKAGE, History, Known, act, choose, cluster, explore
 from tests.ldm2.playing import found

@@ -10,7 +10,7 @@ from langchain_core.messages import HumanMessage
 import dqa
 from dqa.core.errors import UsageError
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 
 LOOK = Step("Look.", "SELECT name FROM supplier ORDER BY price LIMIT 1")
 QUESTION = dqa.UserQuestion(

@@ -18,7 +18,7 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.loaders.generator.generate import generate
-from dqa.testing.fake_models import PreparedReplies, Reply
+from dqa.testing.models import PreparedReplies, Reply
 
 COUNT = {
     "relational": "SELECT COUNT(*) FROM trade_node",

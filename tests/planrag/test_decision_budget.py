@@ -14,7 +14,7 @@ from dqa.core.errors import UsageError
 from dqa.models.policy import CallPolicy, Clock
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import catalogue
-from dqa.testing.fake_models import PreparedReplies, Reply, Request
+from dqa.testing.models import PreparedReplies, Reply, Request
 from tests.scenarios.live_plants import LIVE, NORTH, make_embedded
 
 DEAREST = Step("Look for the dearest.", 'SELECT "plant name", cost FROM plant ORDER BY cost DESC')

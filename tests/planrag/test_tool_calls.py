@@ -12,7 +12,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import query_tool, simulation_tools
-from dqa.testing.fake_models import PreparedReplies, Reply
+from dqa.testing.models import PreparedReplies, Reply
 from dqa_planrag.tool_calls import ToolCalls
 from dqa_planrag.toolbox import Toolbox
 from tests.planrag.conftest import COUNT, calling, kinds, problems, query

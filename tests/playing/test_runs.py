@@ -23,7 +23,7 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
-from dqa.report.game_tables import DIFFERENCES
+from dqa.report.compare_tables import DIFFERENCES
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
 from dqa.worlds.training import Trainer, learning_player
 from tests.sqlite_files import rows_of, run_script

@@ -13,8 +13,7 @@ from dqa.core.decision import Ending, Usage
 from dqa.core.events import Event, event_from_json
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.passages import Passage
-from dqa.report.reading import read
+from dqa.report.reading import Passage, read
 from dqa.report.spending import spending
 from tests.evaluation.statistics.results import result
 

@@ -17,7 +17,7 @@ import pytest
 import dqa
 from dqa.core.evidence import COMPARE
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import PreparedReplies, Reply
+from dqa.testing.models import PreparedReplies, Reply
 from tests.sqlite_files import run_script
 
 LIVE = Path(__file__).parent / "live"

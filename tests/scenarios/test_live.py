@@ -14,7 +14,7 @@ from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.loaders.live_questions import LiveScenario, ask_scenario
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import register
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 from tests.scenarios.live_plants import (
     DAYS,
     GRAPH_SUM,

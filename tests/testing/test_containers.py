@@ -54,7 +54,7 @@ def test_a_server_that_never_answers_is_not_waited_for_forever() -> None:
 @pytest.mark.slow
 def test_nothing_of_a_container_stays(engine: Any) -> None:
     """The container and its volume are removed, and the URL does not answer."""
-    why = why_no_container("mysql")
+    why = why_no_container()
     if why is not None:
         pytest.skip(why)
     volumes = {volume.id for volume in engine.volumes.list()}

@@ -286,9 +286,7 @@ def _headline(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]
     sentence = f"{best.name} is right in {of} ({share})"
     equal = [other.name for other in others if other.accuracy == best.accuracy]
     if equal:
-        sentence += (
-            f". {' and '.join(equal)} {'is' if len(equal) == 1 else 'are'} right equally often"
-        )
+        sentence += f", as often as {' and '.join(equal)}"
     elif others:
         sentence += f", more often than {counted(len(others), 'other decider')}"
     second = others[len(equal)].name if len(others) > len(equal) else None

@@ -13,8 +13,7 @@ from dqa.core.text import counted
 from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Alternative, Trace
 from dqa.report.pages import drawn_page
-from dqa.report.passages import Passage
-from dqa.report.reading import read
+from dqa.report.reading import Passage, read
 from dqa.report.run_report.records import Report
 
 _SCRIPTS = ("shell", "dom", "format", "passages", "charts", "outcomes", "questions", "report")

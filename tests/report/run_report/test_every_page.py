@@ -12,7 +12,7 @@ import pytest
 import dqa
 from dqa.evaluation.audit import audit
 from dqa.models.scripted.steps import Answer, Step
-from dqa.testing.fake_models import PreparedReplies
+from dqa.testing.models import PreparedReplies
 from dqa_dellma.tree.decision_tree import find_tree
 from dqa_dellma.tree.page import write_tree
 from tests.scenarios.live_plants import LIVE, NORTH, SUMMED, make_embedded

@@ -12,7 +12,7 @@ from dqa.api.stored import open_run
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.results import MOST_TIES, Result
-from dqa.evaluation.spec import PlaySpec, RunSpec
+from dqa.evaluation.spec import PlaySpec
 from dqa.evaluation.statistics.comparing import Comparison, Contestant, compare_contestants
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.pairs import match_questions, renamed
@@ -195,23 +195,16 @@ _NO_COMPARISON = (
 
 def _require_one_scoring(runs: Sequence[Run]) -> None:
     """Raise `UsageError` if the runs score answers differently."""
-    specs = [
-        (str(run.location or "a run in memory"), run.spec)
-        for run in runs
-        if isinstance(run.spec, RunSpec)
-    ]
-    strict = [where for where, spec in specs if spec.strict_official]
-    if 0 < len(strict) < len(specs):
+    rules, listed = set(), []
+    for run in runs:
+        rules.add((run.strict_official, run.spec and run.spec.rule_set))
+        right = "only the official answer" if run.strict_official else "every best answer"
+        rule_set = (run.spec and run.spec.rule_set) or "default"
+        listed.append(f"{run.location or 'a run in memory'} ({right}, {rule_set} rules)")
+    if len(rules) > 1:
         raise UsageError(
-            f"The runs count different answers as right. In {', '.join(strict)}, only the "
-            "official answer is right; in the other runs, every best answer is right. Evaluate all "
-            "runs with --strict-official, or all without it."
-        )
-    if len({spec.rule_set for _, spec in specs}) > 1:
-        listed = ", ".join(f"{where} ({spec.rule_set or 'default rules'})" for where, spec in specs)
-        raise UsageError(
-            f"The runs follow different rule sets: {listed}. Evaluate all runs "
-            "with the same --rule-set."
+            f"The runs count different answers as right: {', '.join(listed)}. Evaluate all runs "
+            "with the same --rule-set, and all or none with --strict-official."
         )
 
 
@@ -324,10 +317,8 @@ def _on_shared_questions(
     if differing:
         more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
         counts += f". {'; '.join(differing[:_SHOWN])}{more}"
-    if not shared:
-        raise UsageError(f"The contestants share no question on the same database: {counts}.")
+    hint = " To compare only on these, add --shared (only_shared=True)." if shared else ""
     raise UsageError(
         f"The contestants were asked different questions: {counts}. All contestants share "
-        f"{counted(len(dict(shared)), 'question')}. To compare on shared questions only, add "
-        "--shared (only_shared=True)."
+        f"{counted(len(dict(shared)), 'question')}.{hint}"
     )

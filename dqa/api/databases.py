@@ -417,5 +417,4 @@ def _loaded(
     finally:
         database.close()
         if location is not None:
-            held = {each.name: each.namespace for each in backend.loaded(location)}
-            backend.unload(location, held[situation.name])
+            backend.unload(location, namespace_for(situation))

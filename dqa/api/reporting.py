@@ -32,6 +32,7 @@ from dqa.report.pages import write_page
 from dqa.report.run_report.figures import Decided, ReportedRun, by_question, make_report
 from dqa.report.run_report.page import question_details, render_report, truth_of
 from dqa.report.run_report.records import Report
+from dqa.report.spending import cost_of
 
 _NO_ANALYSIS = (
     "an analysis needs right and wrong decisions, which games do not have. 'dqa show' prints the "
@@ -142,12 +143,19 @@ def export_rows(run: AnyRun) -> tuple[ExportedDecision, ...]:
     found.require_results("nothing to export")
     seconds = {} if found.location is None else found.seconds
     chosen = {line.question: line for line in found.shortcut_choices}
-    return tuple(
-        ExportedDecision.of_result(
-            result, seconds.get(result.key), found.prices, chosen.get(result.question)
+    rows = []
+    for result in found.results:
+        line = chosen.get(result.question)
+        one = ExportedDecision(
+            **dict(result),
+            judged=result.outcome.judged,
+            seconds=seconds.get(result.key),
+            cost=cost_of(result, found.prices),
+            candidates=None if line is None else line.candidates,
+            shortcuts={} if line is None else line.choices,
         )
-        for result in found.results
-    )
+        rows.append(one)
+    return tuple(rows)
 
 
 def export_run(

@@ -236,17 +236,11 @@ def name_objects(
         is_one = isinstance(group, str | Decider | DeciderFactory)
         several: list[Any] = [group] if is_one or not isinstance(group, Iterable) else list(group)
         for one in several:
-            if not isinstance(one, str | Decider | DeciderFactory):
-                is_class = isinstance(one, type) and issubclass(one, Decider)
-                hint = f" Did you mean {one.__name__}()?" if is_class else ""
+            is_decider = isinstance(one, Decider | DeciderFactory) and getattr(one, "name", None)
+            if not (is_decider or isinstance(one, str)):
                 raise errors.UsageError(
                     f"{one!r} is not a decider: give a name, or an object of a class that inherits "
-                    f"from dqa.Decider.{hint}"
-                )
-            if not isinstance(one, str) and getattr(one, "name", None) is None:
-                kind = type(one).__name__
-                raise errors.UsageError(
-                    f'The decider {kind} has no name: add name = "..." to the class {kind}.'
+                    'from dqa.Decider and has a name (name = "...").'
                 )
         names.append(tuple(one if isinstance(one, str) else one.name for one in several))
         deciders |= {one.name: one for one in several if not isinstance(one, str)}

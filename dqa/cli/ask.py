@@ -154,11 +154,10 @@ def _question(
     fields["target"] = options.pairs_in("--target", fields.get("target", ()))
     if "rules" in fields:
         fields["rules"] = options.text_in("--rules", fields["rules"])
-    named = {"rules": rules_text, "candidates": tuple(candidate_name) if candidate_name else None}
-    for name, value in named.items():
+    named = tuple(candidate_name) if candidate_name else None
+    for name, value in (("rules", rules_text), ("candidates", named)):
         if value is not None and name in fields:
-            other = "--rules-text" if name == "rules" else "--candidate-name"
-            raise UsageError(f"--{name} and {other} exclude each other: give one of them.")
+            raise UsageError(f"--{name} excludes --rules-text and --candidate-name: give one.")
         fields.setdefault(name, value)
     return UserQuestion(**fields)
 

@@ -303,7 +303,7 @@ def _arguments(
     """Return the arguments of a run: the recorded options, replaced by options of the command."""
     found = spec_fields(set_options, base, sets=sets)
     removed = {_REMOVED[name]: None for name in _REMOVED.keys() & set_options.keys()}
-    changes = removed | set_options
+    changes = {**removed, **set_options}
     for name, recorded in (("options", record.options), ("calls", record.calls)):
         known = type(recorded).model_fields.keys() & changes.keys()
         found[name] = recorded.changed(**{field: changes[field] for field in known})

@@ -108,7 +108,8 @@ def options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in 
 def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
     """Return the type annotation and the default of an option that sets a field of `spec`."""
     field, part = _PATHS.get(name, (name, None))
-    outer = spec.model_fields[field]
+    # An option of a plug-in that its docstring does not describe may be in no spec.
+    outer = spec.model_fields.get(field) or FieldInfo(annotation=str)
     default = None if outer.default is PydanticUndefined else outer.default
     if part is None:
         return _annotated(name, outer), None if name in _TYPES or default == () else default

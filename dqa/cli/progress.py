@@ -234,8 +234,5 @@ def step_line(event: events.Event) -> str | None:
 def _outcome(event: events.ToolEvent) -> str:
     if event.error is not None:
         return f"failed: {shortened(event.observation, _LONGEST)}"
-    rows = counted(event.row_count, "row")
-    if event.cut is None:
-        return rows
-    of = "" if event.total is None else f" of {event.total:,}"
-    return f"{rows}{of}, cut by the limit on {event.cut}"
+    cut = "" if event.cut is None else f", cut by the limit on {event.cut}"
+    return f"{counted(event.row_count, 'row')}{cut}"

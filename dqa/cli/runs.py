@@ -126,7 +126,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
     """
     from dqa.api.stored import read_run
 
-    found = read_run(only.run)
+    found, where = read_run(only.run), (only.question, only.database, only.decider)
     ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
     lists = any(ended.values())
     if found.location is None:
@@ -144,10 +144,10 @@ def show(  # noqa: PLR0913  (one parameter per option)
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)
             return
-        listed = found.find(*only.where(), scenario=scenario, epoch=epoch, **ended)  # type: ignore[arg-type]
+        listed = found.find(*where, scenario=scenario, epoch=epoch, **ended)  # type: ignore[arg-type]
         show_output(listed, _decisions(found, listed), as_json=as_json)
         return
-    wanted = found.select(*only.where(), epoch=epoch)
+    wanted = found.select(*where, epoch=epoch)
     if as_json or len(wanted) > 1:
         results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]
         names = ("question", "database", "decider", "epoch", "model")
@@ -172,7 +172,8 @@ def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
         yield f"{where}: {result.outcome}. {_describe_result(result)}"
         if run.location is not None:
             yield f"    {trace_command(run.location, result.key, repeated=repeated)}"
-    yield f"{len(wanted)} of {len(run.results)} decisions."
+    missing = f"; {run.counts.missing:,} are not made yet" if run.counts.missing else ""
+    yield f"{len(wanted)} of {len(run.results)} decisions{missing}."
 
 
 def _describe_result(result: Result) -> str:

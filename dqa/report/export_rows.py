@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -19,13 +19,10 @@ from dqa.core.question import Candidate
 from dqa.core.text import well_formed
 from dqa.evaluation.results import Result
 from dqa.report.plain import plain
-from dqa.report.spending import cost_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dqa.core.budgets import Prices
-    from dqa.evaluation.shortcuts import ShortcutChoices
 
 RowFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
 """File formats of rows."""
@@ -57,24 +54,6 @@ class ExportedDecision(Result):
     cost: float | None = Field(ge=0, default=None)
     candidates: int | None = Field(ge=1, default=None)
     shortcuts: dict[str, Candidate | None] = Field(default_factory=dict)
-
-    @classmethod
-    def of_result(
-        cls,
-        result: Result,
-        seconds: float | None,
-        prices: Prices | None,
-        chosen: ShortcutChoices | None,
-    ) -> Self:
-        """Return the row of a decision, given its result and its further data."""
-        return cls(
-            **dict(result),
-            judged=result.outcome.judged,
-            seconds=seconds,
-            cost=cost_of(result, prices),
-            candidates=None if chosen is None else chosen.candidates,
-            shortcuts={} if chosen is None else chosen.choices,
-        )
 
 
 def encode_rows(

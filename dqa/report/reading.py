@@ -93,6 +93,8 @@ _TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 _HANDLED = {"after_stop": "fixed and used", "unsupported": "asked again without it"}
 """How dqa handled a fault that did not fail the call, by the name of the fault."""
+_BEST = 5
+"""The number of best candidates in a short description."""
 _LONGEST = 200
 """The maximum number of characters of an error in a short description."""
 _REVIEWED = {"approve": "approved", "correct": "corrected", "refuse": "refused"}
@@ -323,6 +325,15 @@ def decision_lines(trace: Trace | Decision) -> Iterator[str]:
         yield f"    -> {_status(evidence)}{more}"
     if isinstance(trace, Decision):
         return
+    asked = trace.asked
+    if asked is not None and asked.goal is not None:
+        best = [one for one in asked.alternatives if (one.rank or 0) <= _BEST]
+        best += [
+            one for one in asked.alternatives if one.candidate == trace.choice and one not in best
+        ]
+        shown = ", ".join(f"{one.rank}. {one.candidate} {one.outcome or 0.0:.6g}" for one in best)
+        better = "more" if asked.goal == "maximise" else "less"
+        yield f"Outcomes of {asked.total} candidates ({asked.unit}, {better} is better): {shown}"
     reviews = [one for one in reviews_in(trace.events) if one.action in _REVIEWED]
     done = Counter((one.about, _REVIEWED[one.action]) for one in reviews if not one.problem)
     if done:

@@ -61,50 +61,6 @@ _NOTED = {
 }
 
 
-def accuracy_tables(
-    summaries: Sequence[Summary],
-    shortcuts: Sequence[Shortcut] = (),
-    chance: Sequence[Chance] = (),
-    totals: Sequence[MatchTotal] = (),
-) -> list[Table]:
-    """Return a table of accuracies.
-
-    If a run has relational and graph databases, a table of means follows.
-
-    Parameters
-    ----------
-    summaries
-        The summaries of a run.
-    shortcuts, chance
-        Accuracies of heuristics and of random answers on the same questions. They are the last rows
-        of each table.
-    totals
-        The totals of deciders whose answers are statements.
-    """
-    if _are_statements(summaries):
-        return [_match_table(summaries, totals)]
-    below = {
-        (BEST, name): percent_text(found.right, found.questions)
-        for name, found in best_shortcuts(shortcuts).items()
-    }
-    below |= {(CHANCE, found.scenario): f"{100 * found.share:.1f}" for found in chance}
-    titles = {
-        (s.scenario, s.database): titled(s.scenario, f"{_KINDS.get(s.kind, s.kind)} ({s.database})")
-        for s in summaries
-    }
-    cells = {(s.decider, (s.scenario, s.database)): _accuracy(s) for s in summaries}
-    cells |= {
-        (row, key): text for (row, name), text in below.items() for key in titles if key[0] == name
-    }
-    tables = [Table.grid(ACCURACIES, "Decider", cells, titles, _last_decider_row(summaries))]
-    if means := kind_means(summaries):
-        shares = {(m.decider, m.scenario): f"{100 * m.accuracy:.1f}" for m in means}
-        scenarios = {mean.scenario: titled(mean.scenario) for mean in means}
-        shares |= {key: text for key, text in below.items() if key[1] in scenarios}
-        tables.append(Table.grid(MEANS, "Decider", shares, scenarios, _last_decider_row(means)))
-    return tables
-
-
 def _last_decider_row(found: Iterable[Summary | KindMean]) -> set[int]:
     """Return the number of the last row that belongs to a decider, not to a heuristic."""
     return {len({one.decider for one in found})}
@@ -159,49 +115,6 @@ def _epochs(one: EpochStatistics) -> str:
 _NO_RULES = "A shortcut is one query that ignores the rules."
 _TIES, _LABEL = "All best candidates count as right", "Only the official answer counts as right"
 _WITH_TIES, _BY_LABEL = "if all best candidates count", "if only the official answer counts"
-
-
-def scoring_lines(
-    summaries: Sequence[Summary],
-    shortcuts: Sequence[Shortcut],
-    totals: Sequence[MatchTotal] = (),
-    *,
-    strict_official: bool,
-) -> list[str]:
-    """Return lines about the rule of scoring.
-
-    The lines explain the rule, list the accuracies under the alternative rule, and name the best
-    heuristics.
-
-    Parameters
-    ----------
-    summaries
-        The summaries of a run.
-    shortcuts
-        The accuracy of each heuristic.
-    totals
-        The totals of deciders whose answers are statements.
-    strict_official
-        Whether only the official answer counts as right.
-    """
-    if _are_statements(summaries):
-        return _match_lines(summaries, totals)
-    rule, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
-    best = best_shortcuts(shortcuts)
-    scored: list[tuple[str, Summary | Shortcut, int, int]] = [
-        *((_where(s), s, s.correct, s.judged) for s in summaries if s.judged),
-        *((f"{BEST.lower()} {name}", s, s.right, s.questions) for name, s in best.items()),
-    ]
-    differing = []
-    for who, found, right, of in scored:
-        otherwise = found.with_ties if strict_official else found.by_label
-        if otherwise != right:
-            differing.append(f"{who} {percent_text(otherwise, of)}")
-    lines = [f"{rule}; {other}: {', '.join(differing) or 'the same figures'}."]
-    if best:
-        named = ", ".join(f"{found.name} ({scenario})" for scenario, found in best.items())
-        lines.append(f"{BEST}: {named}. {_NO_RULES}")
-    return lines
 
 
 def _match_lines(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> list[str]:
@@ -377,16 +290,66 @@ class Evaluation(Record):
     games: PlayFigures | None = None
 
     def tables(self) -> list[Table]:
-        """Return the tables of accuracies and epochs; for games, the tables of games."""
+        """Return the tables of accuracies, means and epochs; for games, the tables of games.
+
+        Accuracies of heuristics and of random answers on the same questions are the last rows. If a
+        run has relational and graph databases, a table of means follows the table of accuracies.
+        """
         if self.games is not None:
             return game_tables(self.games)
-        accuracies = accuracy_tables(self.results, self.shortcuts, self.chance, self.totals)
-        return [*accuracies, *epoch_tables(self.epochs)]
+        if _are_statements(self.results):
+            return [_match_table(self.results, self.totals), *epoch_tables(self.epochs)]
+        below = {
+            (BEST, name): percent_text(found.right, found.questions)
+            for name, found in best_shortcuts(self.shortcuts).items()
+        }
+        below |= {(CHANCE, found.scenario): f"{100 * found.share:.1f}" for found in self.chance}
+        titles = {
+            (s.scenario, s.database): titled(
+                s.scenario, f"{_KINDS.get(s.kind, s.kind)} ({s.database})"
+            )
+            for s in self.results
+        }
+        cells = {(s.decider, (s.scenario, s.database)): _accuracy(s) for s in self.results}
+        cells |= {
+            (row, key): text
+            for (row, name), text in below.items()
+            for key in titles
+            if key[0] == name
+        }
+        last = _last_decider_row(self.results)
+        tables = [Table.grid(ACCURACIES, "Decider", cells, titles, last)]
+        if means := kind_means(self.results):
+            shares = {(m.decider, m.scenario): f"{100 * m.accuracy:.1f}" for m in means}
+            scenarios = {mean.scenario: titled(mean.scenario) for mean in means}
+            shares |= {key: text for key, text in below.items() if key[1] in scenarios}
+            tables.append(Table.grid(MEANS, "Decider", shares, scenarios, _last_decider_row(means)))
+        return [*tables, *epoch_tables(self.epochs)]
 
     def scoring(self) -> list[str]:
-        """Return lines about the scoring rule, the alternative scoring and the best shortcuts."""
+        """Return lines that explain the scoring rule.
+
+        The lines also list the accuracies under the alternative rule, and name the best heuristics.
+        """
+        if _are_statements(self.results):
+            return _match_lines(self.results, self.totals)
         strict = self.strict_official
-        return scoring_lines(self.results, self.shortcuts, self.totals, strict_official=strict)
+        rule, other = (_LABEL, _WITH_TIES) if strict else (_TIES, _BY_LABEL)
+        best = best_shortcuts(self.shortcuts)
+        scored: list[tuple[str, Summary | Shortcut, int, int]] = [
+            *((_where(s), s, s.correct, s.judged) for s in self.results if s.judged),
+            *((f"{BEST.lower()} {name}", s, s.right, s.questions) for name, s in best.items()),
+        ]
+        differing = []
+        for who, found, right, of in scored:
+            otherwise = found.with_ties if strict else found.by_label
+            if otherwise != right:
+                differing.append(f"{who} {percent_text(otherwise, of)}")
+        lines = [f"{rule}; {other}: {', '.join(differing) or 'the same figures'}."]
+        if best:
+            named = ", ".join(f"{found.name} ({scenario})" for scenario, found in best.items())
+            lines.append(f"{BEST}: {named}. {_NO_RULES}")
+        return lines
 
     def lines(self) -> list[str]:
         """Return the lines below the tables: scoring, models and usage."""

@@ -116,7 +116,7 @@ def test_other_questions_are_refused_and_counted(
     ("field", "value", "words"),
     [
         ("strict_official", True, "--strict-official"),
-        ("rule_set", "another", "different rule sets"),
+        ("rule_set", "another", "another rules"),
     ],
 )
 def test_runs_that_count_otherwise_are_refused(

@@ -174,7 +174,7 @@ SAID = ['=HYPERLINK("http://x")', "+1", "-5", "@x", "", 'two\n"lines"', "Süd, W
 
 def _said(run: api.Run, answer: str) -> ExportedDecision:
     result = run.results[1].changed(answer=answer, error=None, relative_regret=float("inf"))
-    return ExportedDecision.of_result(result, None, None, None)
+    return ExportedDecision(**dict(result), judged=result.outcome.judged)
 
 
 def test_texts_of_a_csv_are_exact_unless_a_spreadsheet_is_to_read_them(run: api.Run) -> None:

@@ -33,9 +33,9 @@ def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
     with pytest.raises(UsageError, match=r"is not a decider: .* inherits from dqa\.Decider"):
         dqa.evaluate(QUESTIONS, ["planrag", object()])  # type: ignore[list-item]
     nameless = type("Nameless", (dqa.Decider,), {"decide": lambda *_: None})
-    with pytest.raises(UsageError, match=r"Did you mean Nameless\(\)"):
+    with pytest.raises(UsageError, match="an object of a class that inherits"):
         dqa.evaluate(QUESTIONS, [nameless])  # type: ignore[list-item]
-    with pytest.raises(UsageError, match="Nameless has no name"):
+    with pytest.raises(UsageError, match=r"Nameless.* has a name"):
         dqa.evaluate(QUESTIONS, [nameless()])
     with pytest.raises(UsageError, match=r"^model is a int: give a name such as openai:gpt-5"):
         dqa.evaluate(QUESTIONS, "planrag", model=3)

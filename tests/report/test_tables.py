@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.shortcuts import Shortcut
 from dqa.evaluation.statistics.summaries import Summary, count_epochs, summarise
 from dqa.report.tables import (
-    accuracy_tables,
+    Evaluation,
     epoch_tables,
     interval_lines,
-    scoring_lines,
 )
 from tests.evaluation.statistics.results import result
 
@@ -27,9 +29,15 @@ def summary(decider: str, database: str, correct: int, failed: int = 0) -> Summa
     return found
 
 
+def evaluation(rows: Sequence[Summary], **changes: Any) -> Evaluation:
+    """Return the figures of a run with these summaries."""
+    known: dict[str, Any] = {"results": tuple(rows), "shortcuts": (), "chance": ()}
+    return Evaluation.model_construct(**(known | {"strict_official": False} | changes))
+
+
 def shown(rows: list[Summary]) -> str:
     """Return the table's text."""
-    return accuracy_tables(rows)[0].to_text()
+    return evaluation(rows).tables()[0].to_text()
 
 
 def shortcut(name: str, right: int) -> Shortcut:
@@ -50,13 +58,13 @@ def test_a_line_names_the_figures_of_the_other_count() -> None:
     """For every decider and the best shortcut, if they differ."""
     rows = [summary("a", "sqlite", 5).changed(by_label=3), summary("b", "sqlite", 4)]
     fewer = (SHORTCUTS[0], SHORTCUTS[1].changed(by_label=6), SHORTCUTS[2])
-    line, _ = scoring_lines(rows, fewer, strict_official=False)
+    line, _ = evaluation(rows, shortcuts=fewer).scoring()
     assert "if only the official answer counts: a locating/sqlite 30.0 (3/10)" in line
     assert "best shortcut locating 60.0 (6/10)" in line
-    (line,) = scoring_lines([summary("b", "sqlite", 4)], (), strict_official=False)
+    (line,) = evaluation([summary("b", "sqlite", 4)]).scoring()
     assert line.endswith("the same figures.")
     strict = summary("a", "sqlite", 3).changed(with_ties=5)
-    (line,) = scoring_lines([strict], (), strict_official=True)
+    (line,) = evaluation([strict], strict_official=True).scoring()
     assert line.startswith("Only the official answer counts as right")
 
 

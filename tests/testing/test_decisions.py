@@ -113,8 +113,8 @@ def test_a_refused_statement_is_in_the_error_of_a_test(dqa_database: Any) -> Non
     assert raised.value.__notes__ == ["Statement: DELETE FROM plant"]
 
 
-def test_a_choice_that_is_no_candidate_is_a_mistake_in_the_test(tmp_path: Path) -> None:
-    """Even if the decision equals it; a warning of the database is in the message."""
+def test_a_choice_is_a_candidate_and_a_message_has_warnings(tmp_path: Path) -> None:
+    """A stray answer is no choice; a warning of the database is in the message."""
     database = run_script(tmp_path / "plants.db", "CREATE TABLE plant (name TEXT)")
     asked = UserQuestion(question="Which plant?", candidates=("north", "south"))
     trace = dqa.ask(database, asked, decider="first", allow_no_evidence=True, record=False)
@@ -124,8 +124,6 @@ def test_a_choice_that_is_no_candidate_is_a_mistake_in_the_test(tmp_path: Path) 
     meant = asked.changed(candidates=("here", "elsewhere "))
     named = dqa.ask(database, meant, decider=Stray(), allow_no_evidence=True, record=False)
     assert named.choice == "elsewhere "
-    with pytest.raises(AssertionError, match="'nowhere' is not one of the 2 candidates"):
-        assert_choice(trace, str(trace.choice), "nowhere")
     warned = Rows(("n",), (), warning="there is no label Plnat").to_text()
     read = replace(MADE, evidence=(Evidence("MATCH (p:Plnat) RETURN p.n", warned),))
     with pytest.raises(AssertionError, match="-> 0 rows; there is no label Plnat"):

@@ -67,21 +67,10 @@ class ReportedRun:
 
 
 class Decided(NamedTuple):
-    """A decision of a report.
-
-    Attributes
-    ----------
-    run
-        Index of the decision's run.
-    result
-        The result of the decision.
-    question
-        The name of its question, which is the same in all runs of the report.
-    """
+    """A decision of a report: the index of its run, and its result."""
 
     run: int
     result: Result
-    question: str
 
 
 def by_question(
@@ -91,12 +80,8 @@ def by_question(
 
     `names` contains, for each run, the new names of its questions (`match_questions`).
     """
-    decided = [
-        Decided(place, result, renamed(result, names[place]).question)
-        for place, one in enumerate(runs)
-        for result in one.run.results
-    ]
-    return list(grouped(decided, lambda one: one.question).values())
+    decided = [Decided(run, one) for run, own in enumerate(runs) for one in own.run.results]
+    return [*grouped(decided, lambda one: renamed(one.result, names[one.run]).question).values()]
 
 
 def make_report(
@@ -237,19 +222,16 @@ def _question(
     question = next(filter(None, questions), None)
     judged = [result for result in results if result.outcome.judged]
     known = next((r for r in results if r.ties or r.official is not None), results[0])
+    same = ("scenario", "official", "best_value", "baseline", "goal")
     times[key] += 1
     return QuestionRow(
         id=key if times[key] == 1 else f"{key} ({times[key]})",
         key=key,
-        scenario=known.scenario,
         text=None if question is None else question.text,
         tags=results[0].tags,
-        official=known.official,
         ties=known.ties[:_TIES],
         tied=len(known.ties),
-        best_value=known.best_value,
-        baseline=known.baseline,
-        goal=known.goal,
+        **{name: getattr(known, name) for name in same},
         unit="value" if scenario is None else scenario.unit,
         judged=len(judged),
         correct=sum(result.outcome is Outcome.CORRECT for result in judged),
@@ -268,9 +250,8 @@ def _decision(contestant: int, one: Decided) -> DecisionRow:
 def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str | None:
     """Return the name of the contestant with the highest accuracy among those in `pairs`."""
     names = {name for pair in pairs for name in (pair.first, pair.second)}
-    compared = [one for one in contestants if one.name in names]
-    best = max(compared, key=lambda one: one.accuracy or 0.0, default=None)
-    return None if best is None else best.name
+    compared = {one.name: one.accuracy or 0.0 for one in contestants if one.name in names}
+    return max(compared, key=lambda name: compared[name], default=None)
 
 
 def _headline(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:

@@ -197,9 +197,8 @@ def analyse(paper: str | None = None) -> Analyse:
     for found in listed:
         if found.analysis is not None:
             return resolve_name(found.analysis)  # type: ignore[no-any-return]
-    if paper is not None:
-        raise UsageError(f"The package of the paper '{paper}' contains no analysis of runs.")
-    raise UsageError("None of the installed packages can analyse runs: install a method's package.")
+    no = "No package contains an" if paper is None else f"The package of '{paper}' contains no"
+    raise UsageError(f"{no} analysis of runs: install a method's package that has one.")
 
 
 def deciders() -> tuple[DeciderFactory, ...]:

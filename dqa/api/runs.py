@@ -372,11 +372,8 @@ class Run:
             The traces belong to several questions, or no decision is finished.
         """
         if self._asked:
-            if question is not None:
-                raise UsageError(
-                    "A file of 'dqa ask --trace' contains a single decision: leave out QUESTION."
-                )
-            return tuple(_narrow(self._asked, database=database, decider=decider, epoch=epoch))
+            wanted = {"question": question, "database": database, "decider": decider}
+            return tuple(_narrow(self._asked, **wanted, epoch=epoch))
         self.require_results("it has no traces")
         results = self.find(question, database, decider, epoch=epoch)
         questions = sorted({result.question for result in results})

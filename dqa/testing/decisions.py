@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import indent
 from typing import Any, TypeAlias
@@ -14,7 +14,6 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DqaError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
-from dqa.core.text import counted
 from dqa.evaluation.traces import Trace
 from dqa.evaluation.user_question import UserQuestion
 from dqa.loaders.generator.generate import generate
@@ -109,14 +108,12 @@ def assert_at_most(
             _fail(decision, f"The decision took {taken[what]} {what}; at most {most} are allowed.")
 
 
-def describe_decisions(traces: Collection[Trace], count: int) -> str:
-    """Describe the last decisions of a test. `count` is the number of all its decisions."""
+def describe_decisions(traces: Iterable[Trace]) -> str:
+    """Describe decisions step by step."""
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 
-    left = count - len(traces)
-    shown = [f"({counted(left, 'earlier decision')} not shown)"] if left else []
-    return "\n\n".join([*shown, *(passages_to_text(read(trace)).plain for trace in traces)])
+    return "\n\n".join(passages_to_text(read(trace)).plain for trace in traces)
 
 
 def _fail(decision: Decided, problem: str) -> None:

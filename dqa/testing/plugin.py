@@ -27,18 +27,12 @@ _SHOWN = 3
 
 @dataclass
 class TestRecord:
-    """The last decisions of a test, the number of all decisions, and whether the test passed."""
+    """The last decisions of a test, and whether the test passed."""
 
     __test__ = False
 
     traces: deque[Trace] = field(default_factory=lambda: deque(maxlen=_SHOWN))
-    decisions: int = 0
     passed: bool = False
-
-    def add(self, trace: Trace) -> None:
-        """Add a decision."""
-        self.traces.append(trace)
-        self.decisions += 1
 
 
 RECORD = pytest.StashKey[TestRecord]()
@@ -100,7 +94,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
     item.stash[RECORD] = record = TestRecord()
     try:
-        with observe_decisions(record.add):
+        with observe_decisions(record.traces.append):
             return (yield)
     finally:
         del item.stash[RECORD]  # pytest stores items until the end of the session
@@ -118,8 +112,7 @@ def pytest_runtest_makereport(
     if record is not None and report.failed and record.traces:
         from dqa.testing.decisions import describe_decisions
 
-        title = f"dqa: {record.decisions} decision{'s' * (record.decisions != 1)}"
-        report.sections.append((title, describe_decisions(record.traces, record.decisions)))
+        report.sections.append(("dqa: last decisions", describe_decisions(record.traces)))
         record.traces.clear()
     return report
 

@@ -60,7 +60,7 @@ def test_it(dqa_database, dqa_scripted, dqa_ask):
             "E *  Ended: answered after 2 replies",
             "E *    SELECT name FROM supplier",
             "E *      -> 2 rows",
-            "*- dqa: 1 decision -*",
+            "*- dqa: last decisions -*",
             "custom/1 | temporary | planrag",
             "Step 1: thought",
             "  See who.",

@@ -327,10 +327,9 @@ def decision_lines(trace: Trace | Decision) -> Iterator[str]:
         return
     asked = trace.asked
     if asked is not None and asked.goal is not None:
-        best = [one for one in asked.alternatives if (one.rank or 0) <= _BEST]
-        best += [
-            one for one in asked.alternatives if one.candidate == trace.choice and one not in best
-        ]
+        further = asked.alternatives[_BEST:]
+        chosen = (one for one in further if one.candidate == trace.choice)
+        best = (*asked.alternatives[:_BEST], *chosen)
         shown = ", ".join(f"{one.rank}. {one.candidate} {one.outcome or 0.0:.6g}" for one in best)
         better = "more" if asked.goal == "maximise" else "less"
         yield f"Outcomes of {asked.total} candidates ({asked.unit}, {better} is better): {shown}"

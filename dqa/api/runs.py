@@ -372,8 +372,8 @@ class Run:
             The traces belong to several questions, or no decision is finished.
         """
         if self._asked:
-            wanted = {"question": question, "database": database, "decider": decider}
-            return tuple(_narrow(self._asked, **wanted, epoch=epoch))
+            named = {"question": question, "database": database, "decider": decider}
+            return tuple(_narrow(self._asked, **named, epoch=epoch))
         self.require_results("it has no traces")
         results = self.find(question, database, decider, epoch=epoch)
         questions = sorted({result.question for result in results})

@@ -257,6 +257,10 @@ class DecisionOptions:
     database: str | None = None
     decider: str | None = None
 
+    def where(self) -> tuple[str | None, str | None, str | None]:
+        """Return the question, the database and the decider."""
+        return self.question, self.database, self.decider
+
 
 @dataclass(frozen=True, slots=True)
 class StoringOptions:

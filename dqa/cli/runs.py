@@ -126,7 +126,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
     """
     from dqa.api.stored import read_run
 
-    found, where = read_run(only.run), (only.question, only.database, only.decider)
+    found = read_run(only.run)
     ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
     lists = any(ended.values())
     if found.location is None:
@@ -144,10 +144,10 @@ def show(  # noqa: PLR0913  (one parameter per option)
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)
             return
-        listed = found.find(*where, scenario=scenario, epoch=epoch, **ended)  # type: ignore[arg-type]
+        listed = found.find(*only.where(), scenario=scenario, epoch=epoch, **ended)  # type: ignore[arg-type]
         show_output(listed, _decisions(found, listed), as_json=as_json)
         return
-    wanted = found.select(*where, epoch=epoch)
+    wanted = found.select(*only.where(), epoch=epoch)
     if as_json or len(wanted) > 1:
         results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]
         names = ("question", "database", "decider", "epoch", "model")

@@ -90,8 +90,8 @@ class Address:
             raise errors.UsageError(
                 "The Neo4j URL cannot be read; write bolt://user:password@host:7687/database."
             )
-        context = url.difference_update_query(["namespace", "place"]).query
-        namespace = url.query.get("namespace") or url.query.get("place")
+        namespace = url.query.get("namespace")
+        context = url.difference_update_query(["namespace"]).query
         uri = URL.create(url.drivername, host=url.host, port=url.port, query=context)
         return cls(
             uri=uri.render_as_string(),
@@ -222,10 +222,9 @@ class Server:
                 f"{where} took too long to answer. Check the load of the server, and try again."
             )
         if code.endswith(_FOR_THE_USER):
-            user = f"user '{self.address.user}'" if self.address.user else "a user without a name"
             return errors.UsageError(
-                f"{where} refuses the login of {user}: {problem}. Check the user, the password "
-                "and the database in the URL, and the rights of the user."
+                f"{where} refuses the login of user '{self.address.user}': {problem}. Check the "
+                "user, the password and the database in the URL, and the rights of the user."
             )
         if isinstance(error, (UnsupportedServerProduct, ConfigurationError)):
             return errors.UsageError(

@@ -168,16 +168,7 @@ def _keys(rows: _Rows) -> dict[str, str]:
 
 _PAGE = 1_000
 """The maximum number of rows to fetch at a time."""
-_PROFILE = re.compile(
-    r"((?>(?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*))profile\b",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Matches PROFILE and the text before it. EXPLAIN PROFILE would be an error."""
-_HARMLESS = re.compile(
-    r"(?:explain\s+)?(?:call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?"
-    r"(?:\s*return\s[\w\s,*.]+)?$|show\s+(?:current\s+user|databases?)\b)",
-    re.IGNORECASE,
-)
+_HARMLESS = re.compile(r"(explain\s+)?show\s+(current\s+user|databases?)\b", re.IGNORECASE)
 """Matches statements that only read, although the server classifies them as schema changes."""
 _UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
 """The kind of an unknown name, by the status code of the server's warning."""
@@ -310,9 +301,7 @@ class Neo4j(EngineSession):
 
         Otherwise return the server's warning.
         """
-        match = _PROFILE.match(statement)
-        plain = statement if match is None else match[1] + statement[match.end() :]
-        planned = transaction.run(f"EXPLAIN {plain}").consume()
+        planned = transaction.run(f"EXPLAIN {statement}").consume()
         kind = planned.query_type
         if kind != "r" and not (kind == "s" and _HARMLESS.match(statement)):
             raise refused("it does more than read data; write a query that only reads")

@@ -25,12 +25,12 @@ from dqa.core.errors import (
 )
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
+from dqa.core.text import shortened
 from dqa.databases.errors import (
-    Attempts,
+    LONGEST,
     Fault,
     UnreadableError,
     UnsettledError,
-    brief,
     driver_reads,
     failed,
     one_line,
@@ -41,7 +41,9 @@ from dqa.databases.rows import collect, columns_of, rows_from
 
 _DESCRIBING = 60.0
 """The maximum number of seconds for reading a schema."""
-_OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD, Fault.UNKNOWN_NAME})
+_ASKING = 0.75
+"""The minimum time limit of a trivial statement in seconds."""
+_OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD})
 
 
 @dataclass(slots=True)
@@ -131,7 +133,6 @@ class EngineSession(Session):
         self.name, self.namespace = name, namespace
         self.schemas, self.search_path = schemas, search_path
         self._on_close = on_close
-        self._attempts = Attempts(self._run_once, self.trivial)
         self._start()
 
     def _start(self) -> None:
@@ -195,8 +196,25 @@ class EngineSession(Session):
         self._on_close()
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement; retry it if the cause of its failure may be temporary."""
-        return self._attempts.run(statement, limits)
+        """Run a statement, and find the cause of an unclear failure.
+
+        If the cause may be temporary, the statement runs again. If the cause remains unclear, a
+        trivial statement runs: if the database answers it, the failed statement is wrong.
+        """
+        until, left, may_repeat = perf_counter() + limits.seconds, limits, True
+        while True:
+            try:
+                return self._run_once(statement, left)
+            except UnsettledError as error:
+                unsettled, seconds = error, until - perf_counter()
+            if not (unsettled.may_pass and may_repeat and seconds > 0):
+                break
+            may_repeat, left = False, replace(limits, seconds=seconds)
+        try:
+            self._run_once(self.trivial, replace(limits, seconds=max(seconds, _ASKING)))
+        except DqaError as away:
+            raise DatabaseUnavailableError(str(unsettled)) from away
+        raise StatementError(f"{unsettled.problem}.") from unsettled
 
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views that the role can read."""
@@ -229,7 +247,7 @@ class EngineSession(Session):
     def _error(self, error: Exception, connection: Connection, limits: Limits) -> DqaError:
         """Return the error that the caller gets for a driver's exception."""
         fault, problem = self.failure(error)
-        problem = brief(problem)
+        problem = shortened(problem, LONGEST)
         connection.is_used_up |= fault in {Fault.UNCLEAR, Fault.PASSING, Fault.SERVER}
         unknown = self.unknown
         if fault in _OF_STATEMENT and unknown and (found := unknown.match(problem)):

@@ -8,23 +8,18 @@ is therefore never reported as an outage, and an outage is never reported as a w
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from enum import Enum, auto
 from functools import cache
 from pathlib import Path
-from time import perf_counter
 
 from dqa.core import errors
-from dqa.core.database import Limits, Rows
 from dqa.core.secrets import redact
+from dqa.core.text import shortened
 
-_LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
-"""The maximum length of an engine's message, and the lengths of the start and the end of a longer
-message that are shown."""
-_ASKING = 0.75
-"""The minimum time limit of a trivial statement in seconds."""
+LONGEST = 2_000
+"""The maximum number of characters of an engine's message, which may quote long values."""
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
     *(TypeError, ValueError, struct.error),
@@ -40,8 +35,6 @@ class Fault(Enum):
     """The statement is wrong."""
     NOT_UNDERSTOOD = auto()
     """The statement is wrong, or is written in another dialect."""
-    UNKNOWN_NAME = auto()
-    """The statement names something that does not exist."""
     REFUSED = auto()
     """The session or the role may not run the statement."""
     TIME = auto()
@@ -101,66 +94,8 @@ def driver_reads() -> Iterator[None]:
     except _UNREADABLE as error:
         raise UnreadableError(
             f"The database's driver cannot read this result ({type(error).__name__}: "
-            f"{brief(one_line(error))}). Select the value as text, or only a part of it."
+            f"{shortened(one_line(error), LONGEST)}). Select the value as text, or only a part of it."
         ) from error
-
-
-class Attempts:
-    """Runs the statements of a session, and finds the cause of a failure.
-
-    1. If the cause of a failure may be temporary, run the statement again.
-    2. If the statement fails again, or the cause is unclear, run a trivial statement. If the
-       database answers, the failed statement is wrong.
-    3. If the database does not answer, the failed statement may have stopped the server. Remember
-       the statement and report an outage.
-    4. Run a remembered statement again only after the database has answered the trivial statement.
-       If the remembered statement then fails, it is wrong.
-
-    Parameters
-    ----------
-    run_once
-        Runs a statement; raises `UnsettledError` for an unclear failure.
-    trivial
-        A statement that every working database answers.
-    """
-
-    def __init__(self, run_once: Callable[[str, Limits], Rows], trivial: str) -> None:
-        self._run_once, self._trivial = run_once, trivial
-        self._suspects: set[str] = set()
-
-    def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement; for the errors, see `dqa.core.session.Session.run`."""
-        until = perf_counter() + limits.seconds
-        is_suspect = statement in self._suspects
-        if is_suspect:
-            self._require_answer(limits, until)
-        try:
-            return self._run_once(statement, limits)
-        except UnsettledError as error:
-            unsettled = error
-        seconds = until - perf_counter()
-        if unsettled.may_pass and not is_suspect and seconds > 0:
-            try:
-                return self._run_once(statement, replace(limits, seconds=seconds))
-            except UnsettledError as error:
-                unsettled = error
-            except errors.DatabaseUnavailableError:
-                pass  # the first failure may have stopped the server
-        try:
-            self._require_answer(limits, until)
-        except errors.DatabaseUnavailableError as away:
-            if not is_suspect:
-                self._suspects.add(statement)
-                raise errors.DatabaseUnavailableError(str(unsettled)) from away
-        raise errors.StatementError(f"{unsettled.problem}.") from unsettled
-
-    def _require_answer(self, limits: Limits, until: float) -> None:
-        """Raise `DatabaseUnavailableError` if the database does not answer."""
-        seconds = max(until - perf_counter(), _ASKING)
-        try:
-            self._run_once(self._trivial, replace(limits, seconds=seconds))
-        except errors.DqaError as error:
-            raise errors.DatabaseUnavailableError(str(error)) from error
 
 
 def refused_script(engine: str, error: Exception) -> errors.DataError:
@@ -185,13 +120,6 @@ def refused(problem: str) -> errors.RefusedStatementError:
 def failed(name: str, problem: str) -> errors.DatabaseUnavailableError:
     """Return the error for a database that cannot run statements."""
     return errors.DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
-
-
-def brief(problem: str) -> str:
-    """Return a message; shorten a long one in the middle. Engines may quote long values."""
-    if len(problem) <= _LONGEST:
-        return problem
-    return f"{problem[:_HEAD]}... [{len(problem)} characters] ...{problem[-_TAIL:]}"
 
 
 def one_line(error: object) -> str:

@@ -97,7 +97,6 @@ class Worker:
         self.is_over = False
         started = monotonic()
         self._process, self._connection = start_process(_serve, opening, preload=opening.preload)
-        self._out_of_memory = _count_out_of_memory()
         try:
             self.facts: dict[str, Any] = self._receive(until, _LARGEST)
         except TimeoutError:
@@ -210,8 +209,6 @@ class Worker:
         """Return the error of a request during which the worker ended."""
         code = self._exit_code()
         name, how = name_signal(code or 0), describe_exit(code)
-        if name == "SIGKILL" and _count_out_of_memory() > self._out_of_memory:
-            return out_of_memory()
         if name in _ENGINE_FAULTS or (code is not None and not name):
             return errors.StatementError(
                 f"The statement crashed the database engine ({how}). Write it in another way: "
@@ -219,8 +216,8 @@ class Worker:
                 "that a function expects."
             )
         return errors.DatabaseUnavailableError(
-            f"The worker process did not finish the statement: {how}. Another process ended "
-            "the worker. Run the statement again."
+            f"The worker process did not finish the statement: {how}. The system or another "
+            "process ended it. Run the statement again."
         )
 
 
@@ -239,15 +236,6 @@ def _decode_error(content: object) -> errors.DqaError:
     error: errors.DqaError = kind.__new__(kind)
     Exception.__init__(error, text)
     return error
-
-
-def _count_out_of_memory() -> int:
-    """Return the number of processes that Linux killed for lack of memory; 0 on other systems."""
-    with suppress(OSError):
-        for line in Path("/proc/vmstat").read_text("ascii").splitlines():
-            if line.startswith("oom_kill "):
-                return int(line.split()[1])
-    return 0
 
 
 # In the worker

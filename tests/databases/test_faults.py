@@ -23,7 +23,8 @@ from dqa.databases import ladybug as of_ladybug
 from dqa.databases import mysql as of_mysql
 from dqa.databases import postgres as of_postgres
 from dqa.databases import sqlite as of_sqlite
-from dqa.databases.errors import Attempts, Fault, UnsettledError
+from dqa.databases.engine_session import EngineSession
+from dqa.databases.errors import Fault, UnsettledError
 from dqa.databases.neo4j import server as of_neo4j
 
 LIMITS = Limits(seconds=5.0)
@@ -46,7 +47,7 @@ FAULTS: dict[Callable[..., Fault], dict[Any, Fault]] = {
         "XX001": Fault.SERVER,
         "53200": Fault.MEMORY,
         "57P02": Fault.UNCLEAR,
-        "42P01": Fault.UNKNOWN_NAME,
+        "42P01": Fault.STATEMENT,
     },
     of_neo4j.fault_of: {
         "Neo.DatabaseError.Statement.ExecutionFailed": Fault.STATEMENT,
@@ -120,18 +121,19 @@ def test_numbers_of_mysql_that_sound_like_a_server_are_no_statements() -> None:
 class Server:
     """A database that meets an unclear fault at each statement but a trivial one."""
 
+    trivial = "trivial"
+    ask: Any = EngineSession.run
+
     def __init__(self, *, may_pass: bool = False, times: int = 1_000, dies: bool = False) -> None:
         self.may_pass, self.times, self.dies = may_pass, times, dies
         self.asked: list[str] = []
         self.is_away = False
-        self.attempts = Attempts(self.run, "trivial")
 
-    def run(self, statement: str, _: Limits) -> Rows:
-        """Answer, or do not."""
+    def _run_once(self, statement: str, _: Limits) -> Rows:
         self.asked.append(statement)
         if self.is_away:
             raise DatabaseUnavailableError("It cannot be reached.")
-        if statement == "trivial" or self.times == 0:
+        if statement == self.trivial or self.times == 0:
             return Rows(("a",), ((1,),))
         self.times -= 1
         self.is_away = self.dies
@@ -140,30 +142,18 @@ class Server:
 
 def test_what_is_unclear_is_tried_again_and_then_settled_by_asking() -> None:
     """If the cause may have passed; a database that answers something trivial works."""
-    assert Server(may_pass=True, times=1).attempts.run("odd", LIMITS).rows == ((1,),)
+    assert Server(may_pass=True, times=1).ask("odd", LIMITS).rows == ((1,),)
     for may_pass, asked in ((True, ["odd", "odd", "trivial"]), (False, ["odd", "trivial"])):
         server = Server(may_pass=may_pass)
         with pytest.raises(StatementError, match=r"^internal error\.$"):
-            server.attempts.run("odd", LIMITS)
+            server.ask("odd", LIMITS)
         assert server.asked == asked
-
-
-def test_no_statement_takes_a_server_down_as_an_outage_twice() -> None:
-    """The first time the server may have been at fault; the second time it answered before."""
-    server = Server(dies=True)
-    with pytest.raises(DatabaseUnavailableError, match="'shop' failed: internal error"):
-        server.attempts.run("deadly", LIMITS)
-    server.is_away = False
-    assert server.attempts.run("trivial", LIMITS).rows == ((1,),)
-    with pytest.raises(StatementError, match="internal error"):
-        server.attempts.run("deadly", LIMITS)
-    assert server.is_away
 
 
 def test_a_statement_that_an_outage_met_is_not_blamed_later() -> None:
     """A server that was restarted meanwhile answers it as any other."""
     server = Server(times=1, dies=True)
-    with pytest.raises(DatabaseUnavailableError):
-        server.attempts.run("innocent", LIMITS)
+    with pytest.raises(DatabaseUnavailableError, match="'shop' failed: internal error"):
+        server.ask("innocent", LIMITS)
     server.is_away = server.dies = False
-    assert server.attempts.run("innocent", LIMITS).rows == ((1,),)
+    assert server.ask("innocent", LIMITS).rows == ((1,),)

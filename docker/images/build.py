@@ -61,8 +61,7 @@ def make_base() -> str:
     release = platform.freedesktop_os_release()["VERSION_CODENAME"]
     sources = find_sources()
     name = f"dqa-base:{release}-{hashlib.sha256(sources.encode()).hexdigest()[:12]}"
-    listed = run([docker, "image", "ls", "--quiet", name], what="listing images")
-    if listed.strip():
+    if run([docker, "image", "ls", "--quiet", name], what="listing images").strip():
         return name
     with tempfile.TemporaryDirectory(prefix="dqa-image-") as scratch:
         listing, archive = Path(scratch) / "sources.list", Path(scratch) / "base.tar"
@@ -84,14 +83,11 @@ def make_base() -> str:
 def find_sources() -> str:
     """Return the lines of a sources.list: apt's sources of the distribution's own packages."""
     command = ["apt-get", "indextargets", *_INDEXES, "Created-By: Packages"]
-    for attempt in (1, 2):
-        found = run(command, what="asking apt for its sources").splitlines()
-        lines = {line.partition("|")[2] for line in found if line.startswith(_DISTRIBUTIONS)}
-        if lines:
-            return "".join(f"{line}\n" for line in sorted(lines))
-        if attempt == 1:  # only downloaded lists name the distribution of a source
-            run(["apt-get", "-q", "update"], what="apt-get update", timeout=300.0)
-    raise ServerError("apt has no source of Debian's or Ubuntu's own packages: add one")
+    found = run(command, what="asking apt for its sources").splitlines()
+    lines = {line.partition("|")[2] for line in found if line.startswith(_DISTRIBUTIONS)}
+    if not lines:  # only downloaded lists name the distribution of a source
+        raise ServerError("apt has no list of Debian's or Ubuntu's packages: run apt-get update")
+    return "".join(f"{line}\n" for line in sorted(lines))
 
 
 def build(name: str, base: str) -> None:

@@ -4,20 +4,11 @@ import hashlib
 import os
 import signal
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from machine import (
-    ServerError,
-    give,
-    give_file,
-    install,
-    locked,
-    program,
-    run,
-)
+from machine import ServerError, give, give_file, install, locked, program, run
 
 USER = "dqa"
 DATABASE = "dqa"
@@ -43,16 +34,6 @@ class Site:
         """The file with the output of the server."""
         return self.folder / "server.log"
 
-    def run(
-        self,
-        command: Sequence[str],
-        what: str,
-        text: str = "",
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
-        """Run a command in the home folder as the servers' account (see `machine.run`)."""
-        run(command, what=what, home=self.home, text=text, environment=environment)
-
 
 class Engine:
     """One kind of server.
@@ -61,6 +42,8 @@ class Engine:
     ----------
     name, variable
         The name, and the environment variable from which the integration tests read the URL.
+    url
+        The URL with the user; ``{password}`` and ``{port}`` are parts of a server.
     programs, packages
         The required programs, and the Debian packages that contain them.
     ready
@@ -71,6 +54,7 @@ class Engine:
 
     name: ClassVar[str]
     variable: ClassVar[str]
+    url: ClassVar[str]
     programs: ClassVar[tuple[str, ...]]
     packages: ClassVar[tuple[str, ...]]
     ready: ClassVar[str]
@@ -97,6 +81,7 @@ class MariaDB(Engine):
 
     name = "mariadb"
     variable = "DQA_TEST_MYSQL_URL"
+    url = f"mysql+pymysql://{USER}:{{password}}@127.0.0.1:{{port}}/{DATABASE}"
     programs = ("mariadbd", "mariadb-install-db", "my_print_defaults")
     packages = ("mariadb-server-core", "mariadb-client-core")
     ready = ": ready for connections."
@@ -130,11 +115,12 @@ class MariaDB(Engine):
             give(site.home / folder, 0o700)
         options = ["--auth-root-authentication-method=socket", "--skip-test-db"]
         command = [self.required("mariadb-install-db"), self._defaults(site), *options]
-        site.run(command, "creating MariaDB's system tables")
-        site.run(
+        run(command, what="creating MariaDB's system tables", home=site.home)
+        run(
             [*self.command(site), "--bootstrap"],
-            "creating MariaDB's user",
-            f"FLUSH PRIVILEGES;\nCREATE DATABASE {DATABASE};\n"
+            what="creating MariaDB's user",
+            home=site.home,
+            text=f"FLUSH PRIVILEGES;\nCREATE DATABASE {DATABASE};\n"
             f"CREATE USER {USER}@'%' IDENTIFIED BY '{site.password}';\n"
             f"GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n",
         )
@@ -142,10 +128,6 @@ class MariaDB(Engine):
     def command(self, site: Site) -> list[str]:
         """Return the command that runs the server in the foreground."""
         return [self.required("mariadbd"), self._defaults(site)]
-
-    def url(self, site: Site) -> str:
-        """Return the URL with the user and the password."""
-        return f"mysql+pymysql://{USER}:{site.password}@127.0.0.1:{site.port}/{DATABASE}"
 
     @staticmethod
     def _defaults(site: Site) -> str:
@@ -157,6 +139,7 @@ class Postgres(Engine):
 
     name = "postgres"
     variable = "DQA_TEST_POSTGRES_URL"
+    url = f"postgresql+psycopg://{USER}:{{password}}@127.0.0.1:{{port}}/{DATABASE}"
     programs = ("initdb", "postgres")
     packages = ("postgresql",)
     ready = "database system is ready to accept connections"
@@ -167,7 +150,7 @@ class Postgres(Engine):
         data = site.home / "data"
         command = [self.required("initdb"), "--pgdata", str(data), "--username", USER]
         options = ["--encoding=UTF8", "--locale=C", "--auth=trust", "--no-sync"]
-        site.run([*command, *options], "creating PostgreSQL's data folder")
+        run([*command, *options], what="creating PostgreSQL's data folder", home=site.home)
         give_file(data / "pg_hba.conf", "host all all 127.0.0.1/32 scram-sha-256\n")
         settings = {
             "listen_addresses": "127.0.0.1",
@@ -179,19 +162,16 @@ class Postgres(Engine):
         }
         with (data / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.writelines(f"{key} = '{value}'\n" for key, value in settings.items())
-        site.run(
+        run(
             [self.required("postgres"), "--single", "-D", str(data), "postgres"],
-            "creating PostgreSQL's user",
-            f"ALTER ROLE {USER} PASSWORD '{site.password}'\nCREATE DATABASE {DATABASE}\n",
+            what="creating PostgreSQL's user",
+            home=site.home,
+            text=f"ALTER ROLE {USER} PASSWORD '{site.password}'\nCREATE DATABASE {DATABASE}\n",
         )
 
     def command(self, site: Site) -> list[str]:
         """Return the command that runs the server in the foreground."""
         return [self.required("postgres"), "-D", str(site.home / "data")]
-
-    def url(self, site: Site) -> str:
-        """Return the URL with the user and the password."""
-        return f"postgresql+psycopg://{USER}:{site.password}@127.0.0.1:{site.port}/{DATABASE}"
 
     def find(self, name: str) -> str | None:
         """Find a program of the newest version in Debian's folders, which are not in PATH."""
@@ -204,6 +184,7 @@ class Neo4j(Engine):
 
     name = "neo4j"
     variable = "DQA_TEST_NEO4J_URL"
+    url = "bolt://neo4j:{password}@127.0.0.1:{port}"
     ready = " Started."
 
     def prepare(self) -> None:
@@ -221,7 +202,6 @@ class Neo4j(Engine):
         with tempfile.TemporaryDirectory(dir=target.parent, prefix="dqa-neo4j-") as scratch:
             jars = Path(scratch) / "jars"
             jars.mkdir()
-            jars.chmod(0o755)
             goal = [f"{_MAVEN_PLUGIN}:copy-dependencies", f"-DoutputDirectory={jars}"]
             options = ["--batch-mode", "--quiet", "--no-transfer-progress"]
             run(
@@ -229,8 +209,6 @@ class Neo4j(Engine):
                 what="downloading Neo4j with Maven",
                 timeout=1200.0,
             )
-            for jar in jars.iterdir():
-                jar.chmod(0o644)
             jars.rename(target)
 
     def create(self, site: Site) -> None:
@@ -266,7 +244,7 @@ class Neo4j(Engine):
         )
         home = {"NEO4J_HOME": str(site.home), "NEO4J_CONF": str(site.home / "conf")}
         command = [*self._java(), "org.neo4j.cli.AdminTool", f"@{arguments}"]
-        site.run(command, "setting Neo4j's password", environment=home)
+        run(command, what="setting Neo4j's password", home=site.home, environment=home)
         arguments.unlink()
 
     def command(self, site: Site) -> list[str]:
@@ -287,17 +265,9 @@ class Neo4j(Engine):
             "--console-mode",
         ]
 
-    def url(self, site: Site) -> str:
-        """Return the URL with the user and the password."""
-        return f"bolt://neo4j:{site.password}@127.0.0.1:{site.port}"
-
     def _java(self) -> list[str]:
         # If a server runs only briefly, the optimising compiler takes more time than it saves.
         return [self.required("java"), "-XX:TieredStopAtLevel=1", "-cp", f"{self.jars()}/*"]
-
-    def find(self, name: str) -> str | None:
-        """Find a program in JAVA_HOME or PATH."""
-        return program(name, Path(os.environ.get("JAVA_HOME", "/usr"), "bin"))
 
     @staticmethod
     def jars() -> Path:

@@ -4,28 +4,15 @@ import json
 import os
 import secrets
 import shutil
-import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from engines import ENGINES, Site
-from machine import (
-    Process,
-    ServerError,
-    free_port,
-    give,
-    tail,
-    write_private,
-)
+from machine import Process, ServerError, free_port, give, tail, write_private
 
 _RECORD = "server.json"
-
-
-def default_state() -> Path:
-    """Return the default state folder of this user, in the folder for temporary files."""
-    return Path(tempfile.gettempdir()) / f"dqa-servers-{os.geteuid()}"
 
 
 def open_state(folder: Path) -> Path:
@@ -81,7 +68,8 @@ class Server:
     @property
     def url(self) -> str:
         """The URL with the user and the password."""
-        return self.engine.url(self._site())
+        site = self._site()
+        return self.engine.url.format(password=site.password, port=site.port)
 
     def start(self) -> None:
         """Create and start the server, or start it again; do nothing if it already runs."""

@@ -17,35 +17,30 @@ from typing import Any
 
 PROGRAM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _POLICY = Path("/usr/sbin/policy-rc.d")
+"""Debian's hook that can prevent packages from starting services."""
 
 
 class ServerError(Exception):
     """A server cannot be provided. The message names the reason and a fix."""
 
 
-def server_account() -> pwd.struct_passwd | None:
-    """Return the account that runs the servers; None for the caller's account.
+def _as_server() -> dict[str, Any]:
+    """Return the arguments of `subprocess.Popen` that select the servers' account.
 
     MariaDB and PostgreSQL refuse to run as root. If the caller is root, the account is ``nobody``.
+    Otherwise it is the caller's account.
     """
     if os.geteuid() != 0:
-        return None
-    return pwd.getpwnam("nobody")
-
-
-def _as_server() -> dict[str, Any]:
-    """Return the arguments of `subprocess.Popen` that select the servers' account."""
-    account = server_account()
-    if account is None:
         return {}
+    account = pwd.getpwnam("nobody")
     return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
 
 def give(path: Path, mode: int) -> Path:
     """Change the owner of a file or folder to the servers' account, and set its mode."""
     path.chmod(mode)
-    if account := server_account():
-        os.chown(path, account.pw_uid, account.pw_gid)
+    if account := _as_server():
+        os.chown(path, account["user"], account["group"])
     return path
 
 
@@ -163,7 +158,11 @@ def install(packages: Sequence[str], why: str) -> None:
         raise ServerError(f"{why} is not installed: run 'apt-get install {wanted}' as root")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     options = ["-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600"]
-    with _services_held_back():
+    has_policy = _POLICY.exists()  # the machine's own policy stays
+    if not has_policy:
+        _POLICY.write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
+        _POLICY.chmod(0o755)
+    try:
         run(["apt-get", "-q", "update"], what="apt-get update", environment=environment)
         run(
             ["apt-get", *options, "install", *packages],
@@ -171,20 +170,9 @@ def install(packages: Sequence[str], why: str) -> None:
             environment=environment,
             timeout=900.0,
         )
-
-
-@contextlib.contextmanager
-def _services_held_back() -> Iterator[None]:
-    """Use Debian's policy hook to prevent packages from starting services."""
-    if _POLICY.exists():  # do not replace the machine's own policy
-        yield
-        return
-    _POLICY.write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
-    _POLICY.chmod(0o755)
-    try:
-        yield
     finally:
-        _POLICY.unlink()
+        if not has_policy:
+            _POLICY.unlink()
 
 
 @dataclass(frozen=True)
@@ -251,9 +239,9 @@ class Process:
         if not self.alive():
             return []
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-        states = [(pid, state) for pid in pids if (state := _stat(pid))]
-        own = (pair for pair in states if pair[1][1] == str(self.pid))
-        return [self, *(Process(pid, int(state[19])) for pid, state in own)]
+        states = {pid: state for pid in pids if (state := _stat(pid))}
+        own = {pid: state for pid, state in states.items() if state[1] == str(self.pid)}
+        return [self, *(Process(pid, int(state[19])) for pid, state in own.items())]
 
 
 def _stat(pid: int) -> list[str] | None:

@@ -11,13 +11,15 @@ Only Python's standard library is needed.
 """
 
 import argparse
+import os
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from engines import ENGINES, prepare
-from lifecycle import Server, default_state, open_state
+from lifecycle import Server, open_state
 from machine import ServerError, locked
 
 _COMMANDS = ("start", "stop", "kill", "restart", "env")
@@ -29,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - set(ENGINES):
         parser.error(f"unknown server {min(unknown)}: choose from {', '.join(ENGINES)}")
+    os.umask(0o022)  # the servers' account must be able to read programs
     try:
         state = open_state(options.state)
         servers = [Server(name, state, options.timeout) for name in options.names or ENGINES]
@@ -66,9 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("servers.py", description=__doc__, formatter_class=raw)
     parser.add_argument("command", choices=_COMMANDS, metavar="COMMAND", help="one of the commands")
     parser.add_argument("names", nargs="*", metavar="|".join(ENGINES), help="default: all")
+    own = Path(tempfile.gettempdir(), f"dqa-servers-{os.geteuid()}")
     state = "folder for the servers' data and passwords"
     timeout = "maximum number of seconds to start or stop a server"
-    parser.add_argument("--state", type=Path, default=default_state(), metavar="DIR", help=state)
+    parser.add_argument("--state", type=Path, default=own, metavar="DIR", help=state)
     parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help=timeout)
     return parser
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import parse_qs
 
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation, Table
 
 
-_LOCK_SECONDS = 10.0
-"""How long to wait until another process unlocks a file."""
 FILLING: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -59,8 +56,6 @@ LOCK = "SET lock_configuration = true"
 def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection:
     """Connect to a file or to a new database in memory.
 
-    Wait up to `_LOCK_SECONDS` for a locked file.
-
     Raises
     ------
     DatabaseUnavailableError
@@ -68,20 +63,16 @@ def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection
     DataError
         The file is not a database of this version, or this process opened it with other options.
     """
-    deadline = monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            return duckdb.connect(
-                ":memory:" if path is None else str(path), read_only=read_only, config=_SETTINGS
-            )
-        except duckdb.IOException as error:
-            is_locked = "lock" in str(error)
-            if not is_locked or monotonic() > deadline:
-                problem = "another process has opened it" if is_locked else one_line(error)
-                raise DatabaseUnavailableError(f"'{path}' cannot be opened: {problem}.") from error
-            sleep(0.01)
-        except duckdb.Error as error:
-            raise DataError(f"'{path}' cannot be opened: {first_line(error)}.") from error
+    where = ":memory:" if path is None else str(path)
+    try:
+        return duckdb.connect(where, read_only=read_only, config=_SETTINGS)
+    except duckdb.IOException as error:
+        problem = one_line(error)
+        if "lock" in problem:
+            problem = "another process has opened it. Try again when it has closed the file"
+        raise DatabaseUnavailableError(f"'{path}' cannot be opened: {problem}.") from error
+    except duckdb.Error as error:
+        raise DataError(f"'{path}' cannot be opened: {first_line(error)}.") from error
 
 
 _DAMAGED = re.compile("[Cc]hecksum|Corrupt database|[Cc]ould not read|No such file")
@@ -296,13 +287,6 @@ _TABLES = (
     "FROM duckdb_schemas() LEFT JOIN duckdb_tables() USING (database_name, schema_name) "
     "WHERE database_name = current_database() GROUP BY ALL ORDER BY ALL"
 )
-_IN_MAIN = (
-    "SELECT count(*) FROM (SELECT database_name, schema_name, internal FROM duckdb_tables() "
-    "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_views() "
-    "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
-    "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
-)
-"""A query for the number of objects in the schema `main` that a statement could name."""
 _ROWS = "dqa_rows"
 
 
@@ -382,9 +366,8 @@ class DuckdbFile(FileNamespaces):
         connection = connect(self._path, read_only=True)
         with suppress(duckdb.InvalidInputException):  # another session has locked the settings
             connection.execute(LOCK)
-        ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
         # The engine always looks in `main`, even if the session sets another path.
-        path = (*schemas, _MAIN) if in_main and _MAIN not in schemas else schemas
+        path = schemas if _MAIN in schemas else (*schemas, _MAIN)
         session = Duckdb(connection, schemas, name, search_path=path)
         session.file = self._path
         return session

@@ -18,7 +18,7 @@ from dqa.core import errors
 from dqa.core.secrets import redact
 from dqa.core.text import shortened
 
-LONGEST = 2_000
+LONGEST = 1_900
 """The maximum number of characters of an engine's message, which may quote long values."""
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
@@ -92,9 +92,10 @@ def driver_reads() -> Iterator[None]:
     except MemoryError as error:
         raise UnreadableError(str(out_of_memory())) from error
     except _UNREADABLE as error:
+        problem = shortened(one_line(error), LONGEST)
         raise UnreadableError(
-            f"The database's driver cannot read this result ({type(error).__name__}: "
-            f"{shortened(one_line(error), LONGEST)}). Select the value as text, or only a part of it."
+            f"The database's driver cannot read this result ({type(error).__name__}: {problem}). "
+            "Select the value as text, or only a part of it."
         ) from error
 
 

@@ -16,7 +16,6 @@ from uuid import uuid4
 from dqa.core.database import Limits
 from dqa.core.errors import DataError, InfrastructureError, QueryError, UsageError
 from dqa.core.files import describe_file_error, make_private_folder
-from dqa.databases.errors import one_line
 from dqa.databases.namespaces import (
     TAG_TABLE,
     LoadedSituation,
@@ -184,8 +183,6 @@ class FileNamespaces(Namespaces):
         """Return the content of the file."""
         if namespace != self.location or not self._path.exists():
             return None
-        if not self._path.is_file():
-            raise UsageError(f"'{self._path}' is not a file. Give a {self.kind} database file.")
         try:
             with closing(self.open(None)) as session:
                 rows = session.run(self.tag, Limits()).rows
@@ -242,10 +239,7 @@ class FileNamespaces(Namespaces):
                 self._path.hardlink_to(new)  # fails if the file exists
         except FileExistsError:
             raise
-        except (OSError, RuntimeError) as error:
-            problem = describe_file_error(error, self._path) if isinstance(error, OSError) else None
-            raise UsageError(
-                problem or f"'{self._path}' cannot be written: {one_line(error)}."
-            ) from error
+        except OSError as error:
+            raise UsageError(describe_file_error(error, self._path)) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)

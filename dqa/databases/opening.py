@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from dqa.core.errors import DatabaseUnavailableError
-from dqa.core.session import Source
+from dqa.core.session import Session, Source
 from dqa.databases.files import read_start
 
 if TYPE_CHECKING:
-    from dqa.core.session import Session
     from dqa.core.situation import Situation
 
 _HEADER = 4_096
@@ -81,49 +80,43 @@ class Opening:
         return session
 
 
-class OpenedFiles:
-    """The files of an opened database. Workers that start later must read the same files.
+def require_same_files(session: Session, identity: object) -> None:
+    """Raise `DatabaseUnavailableError` if a new worker would read other files than the session.
 
     Parameters
     ----------
-    file
-        The database file, to which other programs may write; None for no file.
-    sources
-        The data files that are tables; they must not change.
+    session
+        The session. Its data files must not change. Other programs may write to its database file,
+        but not replace it.
+    identity
+        The `identity_of` the session when its database file was opened.
     """
-
-    def __init__(self, file: Path | None, sources: Sequence[Source]) -> None:
-        self._file = file
-        self._identity = None if file is None else _identity_of(file)
-        self._states: dict[Path | str, object] = dict(sources)
-        if file is not None:
-            self._states[file] = None  # its state is not known yet
-
-    def require_same(self) -> None:
-        """Raise `DatabaseUnavailableError` if a new worker would read different files."""
-        for path, before in self._states.items():
-            try:
-                state = Source.at(path).state
-            except OSError:
-                state = None
-            if state is not None and state == before:
+    for path, state in session.sources:
+        with suppress(OSError):
+            if Source.at(path).state == state:
                 continue
-            if path is self._file and _identity_of(path) == self._identity:
-                self._states[path] = state
-                continue
-            how = "replaced" if path is self._file else "changed"
-            raise DatabaseUnavailableError(
-                f"'{path}' was {how} or removed after it was opened. Open it again."
-            )
+        raise _changed(path, "changed")
+    if identity != identity_of(session):
+        raise _changed(session.file, "replaced")
 
 
-def _identity_of(path: Path | str) -> tuple[int, int, bytes] | None:
-    """Return the device, the inode and the header of a DuckDB file; None if there is no file.
+def identity_of(session: Session) -> object:
+    """Return what identifies the database file of a session; None if there is no such file.
 
-    Only DuckDB needs this check, because SQLite itself detects an overwritten file.
+    This is the device and the inode. For DuckDB it is also the header of the file, because only
+    SQLite itself detects an overwritten file.
     """
+    if session.file is None:
+        return None
     try:
-        header, found = read_start(Path(path), _HEADER), os.stat(path)  # noqa: PTH116
+        found = os.stat(session.file)  # noqa: PTH116  (three times as fast)
+        header = read_start(session.file, _HEADER) if session.dialect == "duckdb" else b""
     except OSError:
         return None
-    return found.st_dev, found.st_ino, header if header[8:12] == b"DUCK" else b""
+    return found.st_dev, found.st_ino, header
+
+
+def _changed(path: Path | str | None, how: str) -> DatabaseUnavailableError:
+    return DatabaseUnavailableError(
+        f"'{path}' was {how} or removed after it was opened. Open it again."
+    )

@@ -1,10 +1,9 @@
 """Read-only PostgreSQL databases, or some of their schemas, through psycopg.
 
-The search path contains only the visible schemas. Sessions are read-only and in autocommit mode, so
-every statement is a read-only transaction. If a statement makes the session writable, the server
-reports that, and the session becomes read-only again before the next statement. Statements are sent
-with the extended protocol, which accepts only one statement at a time. Rows are streamed. If a
-limit cuts a result, the statement is cancelled.
+The search path contains only the visible schemas. Every statement runs in a read-only transaction
+that is rolled back, which also undoes settings that the statement changed. Statements are sent with
+the extended protocol, which accepts only one statement at a time. Rows are streamed. If a limit
+cuts a result, the statement is cancelled.
 """
 
 from __future__ import annotations
@@ -176,9 +175,6 @@ _SESSION = (
     "SET intervalstyle = postgres; SET datestyle = ISO; "
     "SET default_transaction_read_only = on; SET search_path TO {}"
 )
-_QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
-"""Statements that change nothing in a read-only session. Other statements run in a transaction that
-is rolled back, because EXPLAIN ANALYZE creates tables even in a read-only session."""
 _SYNTAX, _PROTOCOL = "42601", "08P01"
 
 
@@ -229,24 +225,23 @@ class Postgres(EngineSession):
 
     def connect(self) -> Driver[Any]:
         """Connect under the application name of this session."""
-        return connect(self._url, application_name=self._application, context=_adapters())
+        driver = connect(self._url, application_name=self._application, context=_adapters())
+        driver.execute(_SESSION.format(self._path).encode())
+        driver.autocommit, driver.read_only = False, True
+        return driver
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Send the settings that have changed, and restore read-only mode."""
-        driver, limit = connection.driver, max(round(limits.seconds * 1_000), 1)
-        is_read_only = driver.info.parameter_status("default_transaction_read_only") == "on"
-        if not is_read_only or connection.limits != limit:
-            settings = f"{_SESSION.format(self._path)}; SET statement_timeout = {limit}"
-            driver.execute(settings.encode())
+        """Send the time limit if it has changed."""
+        limit = max(round(limits.seconds * 1_000), 1)
+        if connection.limits != limit:
+            connection.driver.execute(f"SET statement_timeout = {limit}")
+            connection.driver.commit()
             connection.limits = limit
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
         """Stream a result with the extended protocol, which accepts only one statement."""
         driver: Driver[Any] = connection.driver
-        is_undone = _QUERY.match(statement) is None
-        if is_undone:
-            driver.execute(b"BEGIN READ ONLY")
         cursor = driver.cursor()
         rows = cursor.stream(statement.encode(), size=_BATCH)
         try:
@@ -261,13 +256,11 @@ class Postgres(EngineSession):
         except psycopg.ProgrammingError as error:
             if code_of(error) or "stream()" not in str(error):
                 raise
-            connection.is_used_up = True  # closing it undoes settings that the statement changed
             raise no_result() from error
         finally:
             rows.close()  # type: ignore[attr-defined]
-            if is_undone:
-                with suppress(psycopg.Error):
-                    driver.execute(b"ROLLBACK")
+            with suppress(psycopg.Error):
+                driver.rollback()
             if driver.pgconn.transaction_status != TransactionStatus.IDLE:
                 connection.is_used_up = True
 
@@ -304,7 +297,7 @@ class Postgres(EngineSession):
 
     def describe(self, driver: Driver[Any]) -> DatabaseSchema:
         """Read the tables and views of the schemas."""
-        with driver.cursor() as cursor:
+        with driver.transaction(), driver.cursor() as cursor:
             return schema_of(
                 read_catalogue(cursor, self._shown),
                 self._shown,
@@ -398,7 +391,7 @@ class PostgresNamespaces(ServerNamespaces):
 
     def _product(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
         major, minor = divmod(self._driver.info.server_version, 10_000)
-        # The first version that reports whether a session is read-only.
+        # Older versions are not tested.
         return self.title, (major, minor), (14,)
 
     def _fill(self, table: str, rows: Table) -> None:

@@ -20,7 +20,7 @@ DRIVERS: Mapping[str, str] = {
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
 }
-"""The default drivers for the URL of a store, by the scheme of the URL."""
+"""The drivers for URLs that name none, by the scheme of the URL."""
 
 
 def has_scheme(location: str, names: Collection[str]) -> bool:
@@ -30,7 +30,7 @@ def has_scheme(location: str, names: Collection[str]) -> bool:
 
 
 def parse_url(location: str) -> URL:
-    """Parse a URL; raise `UsageError` if it is malformed."""
+    """Parse a URL, and add a missing driver; raise `UsageError` if the URL is malformed."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -46,7 +46,7 @@ def parse_url(location: str) -> URL:
             "The database URL cannot be read. Write scheme://user:password@host:port/database. "
             "In the password, write %40 for an @ and %2F for a slash."
         )
-    return url
+    return url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
 
 
 def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401

@@ -53,6 +53,8 @@ _OF_TABLES = frozenset(
 """PRAGMAs that describe the table or index in their argument."""
 _OF_INDEXES = frozenset({"data_version", "page_size"})
 """PRAGMAs that full-text and R-tree indexes use to read their own tables."""
+_WAIT = "busy_timeout"
+"""The PRAGMA that the session itself uses. It changes nothing but the wait for a locked file."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _TABLE_FUNCTIONS = ("json_each", "json_tree", *(f"pragma_{name}" for name in sorted(_OF_TABLES)))
 """Table functions that SQLite declares at their first use.
@@ -127,15 +129,8 @@ class Sqlite(EngineSession):
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
         """Let a statement wait for a locked file within its time limit."""
-        wanted = round(limits.seconds * _BUSY_SHARE * 1_000)
-        if connection.limits != wanted:
-            driver = connection.driver
-            driver.set_authorizer(None)
-            try:
-                driver.execute(f"PRAGMA busy_timeout = {wanted}")
-            finally:
-                driver.set_authorizer(_authorize)
-            connection.limits = wanted
+        wait = round(limits.seconds * _BUSY_SHARE * 1_000)
+        connection.driver.execute(f"PRAGMA {_WAIT} = {wait}")
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by its code."""
@@ -186,7 +181,7 @@ def _authorize(
         allowed = (second or "").lower() not in _LOADING
     elif action == sqlite3.SQLITE_PRAGMA:
         name = (first or "").lower()
-        allowed = name in _OF_TABLES or (name in _OF_INDEXES and second is None)
+        allowed = name in {*_OF_TABLES, _WAIT} or (name in _OF_INDEXES and second is None)
     else:
         allowed = action in _READING
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

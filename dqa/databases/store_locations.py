@@ -30,7 +30,6 @@ from dqa.core import errors
 from dqa.core.files import open_private, problem_of_path
 from dqa.core.secrets import redact
 from dqa.databases.errors import one_line
-from dqa.databases.files import is_sqlite
 from dqa.databases.servers import make_engine, parse_url
 
 LONG_TEXT: Final = sa.Text().with_variant(LONGTEXT(), "mysql", "mariadb")
@@ -172,13 +171,8 @@ def _translate(
 ) -> errors.DqaError:
     problem, shown, what = one_line(error), location.shown, location.what
     if location.file is None:
-        if isinstance(error, ProgrammingError):
+        if isinstance(error, ProgrammingError | ValueRefusedError):
             return errors.UsageError(f"{shown} cannot be used as a {what}: {problem}.")
-        if isinstance(error, ValueRefusedError):
-            return errors.UsageError(
-                f"{shown} cannot store a value (for example, because a name is too long): "
-                f"{problem}."
-            )
         after = f" {location.after_outage}" if under_way and location.after_outage else ""
         return errors.DatabaseUnavailableError(f"{shown} cannot be used: {problem}.{after}")
     if any(words in problem for words in ("not a database", "malformed", "encrypted")):
@@ -186,12 +180,14 @@ def _translate(
         return errors.DataError(problem)
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
-    is_full = "is full" in problem
-    if "I/O error" in problem:  # with a write-ahead log, SQLite reports a full disk in this way
-        is_full = shutil.disk_usage(location.file.absolute().parent).free < _LITTLE
-    if is_full:
+    if "is full" in problem or ("I/O error" in problem and _is_disk_full(location.file)):
         problem = "the disk is full. Free some space, and try again"
     return errors.InfrastructureError(f"{shown} cannot be written or read: {problem}.")
+
+
+def _is_disk_full(file: Path) -> bool:
+    # With a write-ahead log, SQLite reports a full disk as an input or output error.
+    return shutil.disk_usage(file.absolute().parent).free < _LITTLE
 
 
 def require_right(location: StoreLocation) -> None:
@@ -252,7 +248,5 @@ def _require_file(file: Path, location: StoreLocation, *, writing: bool) -> None
                 os.close(open_private(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         if not file.is_file():
             raise errors.UsageError(f"{file} is not a file. {location.hint}")
-        if not is_sqlite(file):
-            raise errors.DataError(f"{file} is not an SQLite database. {location.hint}")
     except OSError as error:
         raise errors.UsageError(f"{problem_of_path(file, error, writing=writing)}.") from error

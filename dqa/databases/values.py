@@ -133,18 +133,6 @@ def _listed(values: Iterable[Any], levels: int) -> list[Value]:
     return [_inner(item, levels - 1) for item in values]
 
 
-def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Convert pairs to a dictionary. A number is added to a repeated key."""
-    cells: dict[str, Value] = {}
-    for key, item in items:
-        name, number = key, 1
-        while name in cells:
-            number += 1
-            name = f"{key} ({number})"
-        cells[name] = item
-    return cells
-
-
 def _key(key: Any, levels: int) -> str:  # noqa: ANN401
     return str(cell_of(_inner(key, levels)))
 
@@ -168,9 +156,9 @@ _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = 
     ((timedelta,), _interval),
     (
         (dict,),
-        lambda value, levels: _mapped(
-            (_key(key, levels - 1), _inner(item, levels - 1)) for key, item in value.items()
-        ),
+        lambda value, levels: {
+            _key(key, levels - 1): _inner(item, levels - 1) for key, item in value.items()
+        },
     ),
     ((list, tuple), _listed),
     ((set, frozenset), lambda value, levels: sorted(_listed(value, levels), key=_order)),

@@ -22,7 +22,7 @@ from dqa.core.database import Limits, Rows, decode_rows, timed_out
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
 from dqa.core.schema import DatabaseSchema, TableRow, tables_of
 from dqa.core.session import Examination, Session, Source
-from dqa.databases.opening import OpenedFiles, Opening
+from dqa.databases.opening import Opening, identity_of, require_same_files
 from dqa.databases.worker import STARTING, Worker, WorkerBugError
 
 MOST_WORKERS = 32
@@ -76,7 +76,7 @@ class IsolatedSession(Session):
             setattr(self, name, tuple(value) if isinstance(value, list) else value)
         self.file = None if self.file is None else Path(self.file)
         self.sources = tuple(Source(path, (*state,)) for path, state in self.sources)
-        self._files = OpenedFiles(self.file, self.sources)
+        self._identity = identity_of(self)
         self._seconds = first.seconds
         self._reset()
         self._idle.append(first)
@@ -102,7 +102,7 @@ class IsolatedSession(Session):
             The session raised this error, no worker was free in time, another process ended the
             worker, or the server does not answer.
         """
-        self._files.require_same()
+        require_same_files(self, self._identity)
         until = monotonic() + limits.seconds + _FREE
         with self._lease(until) as (worker, until):
             left, own = max(until - monotonic(), 0.01), limits
@@ -175,7 +175,7 @@ class IsolatedSession(Session):
 
     def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401
         """Return the reply to a request that is not a statement."""
-        self._files.require_same()
+        require_same_files(self, self._identity)
         until = monotonic() + _DESCRIBING
         with self._lease(until) as (worker, _):
             try:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from dqa.core.errors import UsageError
 from dqa.databases.files import is_sqlite
-from dqa.databases.servers import DRIVERS, parse_url
+from dqa.databases.servers import parse_url
 from dqa.databases.store_locations import StoreLocation
 from dqa.loaders.locations import whole_url
 
@@ -129,6 +129,4 @@ def _locate_url(text: str) -> RunLocation:
                 "A store in memory is lost when dqa ends: give a file (--out runs.db)."
             )
         return RunLocation.of_file(Path(url.database), name or None)
-    if "+" not in url.drivername:
-        url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
     return RunLocation(url.render_as_string(hide_password=False), None, name=name or None)

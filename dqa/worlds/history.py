@@ -22,7 +22,7 @@ from sqlalchemy.exc import IntegrityError
 
 from dqa import plugins
 from dqa.core.errors import DataError, GameTakenError, UsageError
-from dqa.databases.servers import DRIVERS, parse_url
+from dqa.databases.servers import parse_url
 from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
 from dqa.guard.policy import Policy
 
@@ -296,7 +296,6 @@ def _store_location(location: str) -> StoreLocation:
     if "://" not in location:
         return StoreLocation(location, Path(location), "history", hint)
     url = parse_url(location)
-    url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
     return StoreLocation(url.render_as_string(hide_password=False), None, "history", hint)
 
 

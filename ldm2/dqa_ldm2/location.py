@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from dqa.core.errors import UsageError
-from dqa.databases.servers import DRIVERS, has_scheme, parse_url
+from dqa.databases.servers import has_scheme, parse_url
 from dqa.databases.store_locations import StoreLocation
 
 _HINT: Final = (
@@ -35,8 +35,6 @@ def locate(location: str | Path) -> StoreLocation:
             if not url.database or url.database == ":memory:":
                 raise UsageError("A memory in RAM would be lost. Name a file, such as memory.db.")
             file = Path(url.database)
-        elif "+" not in url.drivername:
-            url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
         text = url.render_as_string(hide_password=False)
     return StoreLocation(text, file, "memory", _HINT, _STAYS)
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from dqa.core.errors import DatabaseUnavailableError, UsageError
-from dqa.databases.servers import DRIVERS, parse_url
+from dqa.databases.servers import parse_url
 from dqa.databases.store_locations import StoreLocation, open_store, write
 from dqa_ldm2 import open_memory
 from tests.ldm2.memory_contract import FORMED, MemoryContract, make_tuple, state
@@ -15,8 +15,6 @@ from tests.ldm2.memory_contract import FORMED, MemoryContract, make_tuple, state
 def kept(location: str) -> StoreLocation:
     """Return a server's database, for what the tests themselves write."""
     url = parse_url(location)
-    if "+" not in url.drivername:
-        url = url.set(drivername=DRIVERS[url.drivername])
     return StoreLocation(url.render_as_string(hide_password=False), None, "memory", "")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from math import isfinite
 from time import perf_counter
@@ -92,57 +91,28 @@ def collect(  # noqa: PLR0913
         The number of rows; None if the engine does not know it.
     """
     names = tuple(map(readable, columns))
-    page = _Page(limits, limits.bytes - _CLOSING_LINE - len(dump_row(names).encode()))
-    shown, left = page.rows, iter(rows)
-    while page.cut is None and (
-        chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))
-    ):
-        page.add(*_plain_rows(chunk, convert, limits.cell))
-    cut = page.cut or ("cells" if page.is_shortened else None)
-    total = None if page.cut is None else total
-    return Rows(names, tuple(shown), cut, perf_counter() - started, total=total)
-
-
-@dataclass
-class _Page:
-    """The rows of a result.
-
-    Attributes
-    ----------
-    limits
-        The limits on rows and cells.
-    room
-        The number of bytes left for rows.
-    rows
-        The rows that were added.
-    cut
-        The limit that was reached; None if no limit was reached.
-    is_shortened
-        Whether a cell was shortened.
-    """
-
-    limits: Limits
-    room: int
-    rows: list[tuple[Value, ...]] = field(default_factory=list)
+    room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
+    shown: list[tuple[Value, ...]] = []
     cut: Cut | None = None
-    is_shortened: bool = False
-
-    def add(self, rows: Sequence[tuple[Value, ...]], may_cut: bool) -> None:
-        """Add rows until a limit is reached."""
-        size = None if may_cut else _size_of(rows)
-        fits = size is not None and size <= self.room
-        if fits and len(self.rows) + len(rows) <= self.limits.rows:
-            self.rows.extend(rows)
-            self.room -= size or 0
-            return
-        for row in rows:
-            cells, is_cut, size = _fitted(row, self.limits.cell)
-            if len(self.rows) >= self.limits.rows or size > self.room:
-                self.cut = "rows" if len(self.rows) >= self.limits.rows else "bytes"
-                return
-            self.is_shortened |= is_cut
-            self.room -= size
-            self.rows.append(cells)
+    is_shortened, left = False, iter(rows)
+    while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))):
+        found, may_cut = _plain_rows(chunk, convert, limits.cell)
+        size = None if may_cut else _size_of(found)
+        if size is not None and size <= room and len(shown) + len(found) <= limits.rows:
+            shown.extend(found)
+            room -= size
+            continue
+        for row in found:
+            cells, is_cut, size = _fitted(row, limits.cell)
+            if len(shown) >= limits.rows or size > room:
+                cut = "rows" if len(shown) >= limits.rows else "bytes"
+                break
+            shown.append(cells)
+            room -= size
+            is_shortened |= is_cut
+    total = None if cut is None else total
+    cut = cut or ("cells" if is_shortened else None)
+    return Rows(names, tuple(shown), cut, perf_counter() - started, total=total)
 
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:

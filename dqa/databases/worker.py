@@ -95,22 +95,16 @@ class Worker:
     def __init__(self, opening: Opening, until: float) -> None:
         self.mark: str | None = None
         self.is_over = False
+        self.facts: dict[str, Any] = {}
         started = monotonic()
         self._process, self._connection = start_process(_serve, opening, preload=opening.preload)
         try:
-            self.facts: dict[str, Any] = self._receive(until, _LARGEST)
+            self.facts = self.wait(until)
         except TimeoutError:
             self.kill()
             raise errors.DatabaseUnavailableError(
                 f"The database could not be opened within {monotonic() - started:.1f} seconds: it "
                 "does not answer, or this machine is too busy to start a process. Try again."
-            ) from None
-        except EOFError:
-            code = self._exit_code()
-            is_fault = name_signal(code or 0) in _ENGINE_FAULTS
-            advice = "The file may be damaged" if is_fault else "Open the database again"
-            raise errors.DatabaseUnavailableError(
-                f"A worker process did not open the database: {describe_exit(code)}. {advice}."
             ) from None
         except BaseException:
             self.kill()
@@ -209,6 +203,11 @@ class Worker:
         """Return the error of a request during which the worker ended."""
         code = self._exit_code()
         name, how = name_signal(code or 0), describe_exit(code)
+        if not self.facts:
+            return errors.DatabaseUnavailableError(
+                f"A worker process did not open the database: {how}. Open it again. If that fails "
+                "in the same way, the file may be damaged."
+            )
         if name in _ENGINE_FAULTS or (code is not None and not name):
             return errors.StatementError(
                 f"The statement crashed the database engine ({how}). Write it in another way: "
@@ -224,18 +223,14 @@ class Worker:
 def _decode_error(content: object) -> errors.DqaError:
     """Return the error in a reply; raise `EOFError` if the reply is invalid."""
     match content:
-        case [str(name), str(text), str(unknown)]:
+        case [str(name), str(text), dict(attributes)]:
             kind = getattr(errors, name, None)
-        case _:
-            kind = None
-    if not (isinstance(kind, type) and issubclass(kind, errors.DqaError)):
-        raise EOFError  # noqa: TRY004  (as for any other invalid reply)
-    if kind is errors.UnknownReferenceError:
-        return errors.UnknownReferenceError(text, unknown)
-    # Some error classes build their text from arguments. Here the text is already complete.
-    error: errors.DqaError = kind.__new__(kind)
-    Exception.__init__(error, text)
-    return error
+            if isinstance(kind, type) and issubclass(kind, errors.DqaError):
+                # Some classes build their text from arguments. Here the text is already complete.
+                error: errors.DqaError = kind.__new__(kind)
+                error.args, error.__dict__ = (text,), attributes
+                return error
+    raise EOFError
 
 
 # In the worker
@@ -349,12 +344,10 @@ def _encode(content: object) -> bytes:
         return _ANY_JSON + json.dumps(content, default=asdict).encode()
 
 
-def _encode_error(error: errors.DqaError) -> list[str]:
-    """Return an error's public class, its text, and the name in an `UnknownReferenceError`."""
+def _encode_error(error: errors.DqaError) -> list[object]:
+    """Return an error's public class, its text and its attributes."""
     kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
-    if isinstance(error, errors.UnknownReferenceError):
-        return [kind, error.problem, error.name]
-    return [kind, str(error), ""]
+    return [kind, str(error), vars(error)]
 
 
 _FIELDS = attrgetter(*(field.name for field in fields(Rows)))

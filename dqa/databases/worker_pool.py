@@ -27,10 +27,8 @@ from dqa.databases.worker import STARTING, Worker, WorkerBugError
 
 MOST_WORKERS = 32
 """The maximum number of workers of a session, which run statements concurrently."""
-_OWN = 0.2
-"""The number of seconds after the time limit in which an engine may still end its statement."""
 _GRACE = 0.4
-"""The number of seconds after the time limit until the worker is killed."""
+"""The number of seconds after the time limit in which an engine may still end its statement."""
 _ENDING = 0.5
 """After a kill: the maximum number of seconds until a new worker has connected to the server."""
 _MOST_STARTING = 4
@@ -42,8 +40,10 @@ _FREE = 0.3
 """A longer wait for a worker shortens the time that remains for the statement."""
 _REOPENING = 0.6
 """The minimum number of seconds for starting a worker that opens the database again."""
-_BUSY = "Use fewer threads, or give statements more seconds."
-_NO_WORKER = f"is busy or does not answer: no worker process was free in time. {_BUSY}"
+_NO_WORKER = (
+    "is busy or does not answer: no worker process was free in time. Use fewer threads, or give "
+    "statements more seconds."
+)
 _DESCRIBING = 600.0
 """The maximum number of seconds for reading a schema."""
 _TIMES, _SPARE = 16, 1 << 20
@@ -105,18 +105,14 @@ class IsolatedSession(Session):
         require_same_files(self, self._identity)
         until = monotonic() + limits.seconds + _FREE
         with self._lease(until) as (worker, until):
-            left, own = max(until - monotonic(), 0.01), limits
-            if left < limits.seconds:
-                own = replace(limits, seconds=left)
+            left = max(until - monotonic(), 0.01)
             try:
+                own = replace(limits, seconds=min(left, limits.seconds))
                 return self._run_on(worker, statement, own)
             except StatementTimeoutError:
-                if own.seconds >= limits.seconds / 2:
+                if left >= limits.seconds / 2:
                     raise
-                raise self._unavailable(
-                    f"is busy: the statement spent {limits.seconds - own.seconds:.1f} of its "
-                    f"{limits.seconds:g} seconds waiting for a worker. {_BUSY}"
-                ) from None
+                raise self._unavailable(_NO_WORKER) from None
 
     def read_schema(self) -> DatabaseSchema:
         """Read the whole schema in a worker."""
@@ -142,36 +138,26 @@ class IsolatedSession(Session):
 
     def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
         until, most = monotonic() + limits.seconds, _TIMES * limits.bytes + _SPARE
-        ending: Event | None = None
         worker.send("run", statement, *astuple(limits))
         try:
-            try:
-                return decode_rows(worker.wait(until + _OWN, most))
-            except TimeoutError:
-                ending = self._end_statement(worker.mark)
-                return decode_rows(worker.wait(until + _GRACE, most))
-        except (TimeoutError, DqaError) as error:
-            if isinstance(error, DqaError) and ending is None:
-                if worker.is_over:
-                    self._end_statement(worker.mark)
-                raise
+            return decode_rows(worker.wait(until + _GRACE, most))
+        except TimeoutError:
             worker.kill()
-            if ending is None or ending.wait(_ENDING):
+            if self._end_statement(worker.mark):
                 raise timed_out(limits, self.kind) from None
             raise self._unavailable(  # even a busy server would accept a new connection
                 f"does not answer: the statement did not end within {limits.seconds:g} seconds, "
                 "and an attempt to stop it failed."
             ) from None
+        except DqaError:
+            if worker.is_over:
+                self._end_statement(worker.mark)
+            raise
         except (TypeError, ValueError):
             worker.kill()
             raise self._unavailable(
                 "failed: a worker process sent an invalid result. Run the statement again."
             ) from None
-        finally:
-            if (
-                ending is not None
-            ):  # otherwise the new worker could end this worker's next statement
-                worker.kill()
 
     def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401
         """Return the reply to a request that is not a statement."""
@@ -235,16 +221,14 @@ class IsolatedSession(Session):
     def _end_idle(self) -> None:
         _end_workers(self._idle, self._owner, kills=self.file is not None)
 
-    def _end_statement(self, mark: str | None) -> Event | None:
-        """In the background, start a worker that ends the statement of another worker.
+    def _end_statement(self, mark: str | None) -> bool:
+        """Let a new worker end the statement of an ended worker on the server.
 
-        Returns
-        -------
-        Event or None
-            The event that is set when the new worker has connected; None without a server.
+        Return whether the server accepts the connection of the new worker within `_ENDING` seconds.
+        Without a server, return True.
         """
         if mark is None:
-            return None
+            return True
         answered = Event()
 
         def end() -> None:
@@ -256,7 +240,7 @@ class IsolatedSession(Session):
                 self._add(worker)
 
         Thread(target=end, name="dqa-worker", daemon=True).start()
-        return answered
+        return answered.wait(_ENDING)
 
     def _unavailable(self, problem: str) -> DatabaseUnavailableError:
         return DatabaseUnavailableError(f"Database '{self.name}' {problem}")

@@ -10,16 +10,9 @@ from dqa.databases.base import Backend
 from dqa.databases.files import is_ours, names_data_files
 from dqa.databases.servers import has_scheme
 
-_OTHERS: Final = (
-    *("mysql", "mariadb", "postgres", "postgresql", "duckdb", "ladybug"),
-    *("bolt", "neo4j", "http", "https", "file"),
-)
-"""URL prefixes that do not belong to the backend for files."""
 
-
-def _is_other_url(location: str) -> bool:
-    is_url = "://" in location and not location.startswith("sqlite://")
-    return is_url and not has_scheme(location, _OTHERS)
+def _is_url(location: str) -> bool:
+    return "://" in location
 
 
 _BACKENDS: Final = (
@@ -82,13 +75,14 @@ _BACKENDS: Final = (
         example="postgresql://user:password@host/database",
     ),
     # Every statement runs unchanged and is rolled back. Many servers do not roll back CREATE and
-    # DROP, so the user in such a URL should only have the right to read.
+    # DROP, so the user in such a URL should only have the right to read. This backend accepts any
+    # URL, so it comes after the others.
     Backend(
         name="sqlalchemy",
         dialect="ansi",
         is_server=True,
         namespaces="dqa.databases.any_sql:SqlalchemyNamespaces",
-        accepts=_is_other_url,
+        accepts=_is_url,
         example="an SQLAlchemy URL such as oracle+oracledb://user:password@host/database",
     ),
     Backend(

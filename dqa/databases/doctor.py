@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.database import Limits, Rows
@@ -154,6 +154,7 @@ def _rights_to_write(grants: Iterable[str]) -> Iterator[str]:
 def _missing_limits(ask: Ask, flavour: Flavour, role: str, grants: str) -> Iterator[Advice]:
     scope = "GLOBAL" if flavour.dialect == "mariadb" else "PERSIST"
     user, _, host = role.partition("@")
+    settings = dict(ask("SHOW GLOBAL VARIABLES"))
     for name, most, wanted, why in _MYSQL_LIMITS:
         is_time = name == "max_statement_time"
         if is_time and name in grants.casefold():
@@ -161,9 +162,9 @@ def _missing_limits(ask: Ask, flavour: Flavour, role: str, grants: str) -> Itera
         fix = f"SET {scope} {name} = {wanted};"
         if is_time:
             fix = f"ALTER USER '{user}'@'{host or '%'}' WITH MAX_STATEMENT_TIME {wanted};"
-        for _, value in ask(f"SHOW GLOBAL VARIABLES LIKE '{name}'"):
-            if int(value) > most if most else float(value) == 0:
-                yield Advice("setting", f"{name} is {value}", why, fix)
+        value = float(settings.get(name, 1))
+        if value > most if most else value == 0:
+            yield Advice("setting", f"{name} is {settings[name]}", why, fix)
 
 
 # Neo4j
@@ -191,14 +192,14 @@ def examine_neo4j(ask: Ask) -> Examination:
     version = " ".join(map(str, next(iter(ask(about)), ())))
     ((user, roles),) = ask("SHOW CURRENT USER YIELD user, roles RETURN user, roles") or (("", []),)
     ((database,),) = ask("CALL db.info() YIELD name RETURN name") or (("neo4j",),)
+    settings = dict(ask("SHOW SETTINGS YIELD name, value RETURN name, value"))
     rights: tuple[Advice, ...] = ()
-    if not _is_read_only(ask, database):
+    if not _is_read_only(settings, database):
         rights = _advise(user or "", roles, database)
     limits = [
-        Advice("setting", f"{name} is {value}", why, f"neo4j.conf: {name}={wanted}")
+        Advice("setting", f"{name} is {settings[name]}", why, f"neo4j.conf: {name}={wanted}")
         for name, wrong, wanted, why in _NEO4J_SETTINGS
-        for value in _setting(ask, name)
-        if value in wrong.split()
+        if settings.get(name) in wrong.split()
     ]
     return Examination(f"Neo4j {version}".strip(), user or "", bool(rights), (*rights, *limits))
 
@@ -213,17 +214,11 @@ def _advise(user: str, roles: Sequence[str] | None, database: str) -> tuple[Advi
     return (Advice("role", problem, why, fix),)
 
 
-def _setting(ask: Ask, name: str) -> list[str]:
-    """Return the value of a setting; empty if the user may not read it."""
-    rows = ask(f"SHOW SETTINGS YIELD name, value WHERE name = '{name}' RETURN name, value")
-    return [value or "" for _, value in rows]
-
-
-def _is_read_only(ask: Ask, database: str) -> bool:
+def _is_read_only(settings: Mapping[str, str | None], database: str) -> bool:
     """Return whether the settings of the server make a database read-only."""
 
     def names(name: str) -> set[str]:
-        listed = ",".join(_setting(ask, f"server.databases.{name}"))
+        listed = settings.get(f"server.databases.{name}") or ""
         return {each.strip() for each in listed.split(",")}
 
     is_default = "true" in names("default_to_read_only") and database not in names("writable")

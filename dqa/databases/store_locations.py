@@ -172,7 +172,9 @@ def _translate(
     problem, shown, what = one_line(error), location.shown, location.what
     if location.file is None:
         if isinstance(error, ProgrammingError | ValueRefusedError):
-            return errors.UsageError(f"{shown} cannot be used as a {what}: {problem}.")
+            is_value = isinstance(error, ValueRefusedError)
+            why = "a value does not fit (perhaps a name is too long): " if is_value else ""
+            return errors.UsageError(f"{shown} cannot be used as a {what}: {why}{problem}.")
         after = f" {location.after_outage}" if under_way and location.after_outage else ""
         return errors.DatabaseUnavailableError(f"{shown} cannot be used: {problem}.{after}")
     if any(words in problem for words in ("not a database", "malformed", "encrypted")):

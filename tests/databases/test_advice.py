@@ -16,9 +16,8 @@ def of_mysql(grants: str = "", **settings: str) -> Examination:
     def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
         if statement == "SHOW GRANTS":
             return ((grants,),)
-        name = statement.removeprefix("SHOW GLOBAL VARIABLES LIKE ").strip("'")
-        if name in settings:
-            return ((name, settings[name]),)
+        if statement == "SHOW GLOBAL VARIABLES":
+            return tuple(settings.items())
         return (("8.4.6", "me@%"),) if statement.startswith("SELECT VERSION()") else ()
 
     return examine_mysql(ask, MYSQL)
@@ -33,8 +32,7 @@ def of_neo4j(roles: Sequence[str] | None, **settings: str) -> Examination:
         if statement.startswith("SHOW CURRENT USER"):
             return (("me", roles),)
         if statement.startswith("SHOW SETTINGS"):
-            name = statement.split("'")[1]
-            return ((name, settings[name]),) if name in settings else ()
+            return tuple(settings.items())
         return (("neo4j",),) if statement.startswith("CALL db.info()") else ()
 
     return examine_neo4j(ask)

@@ -187,10 +187,8 @@ class Mysql(EngineSession):
             if result is None or (cursor.description is not None and not result.unbuffered_active):
                 cursor.close()
             else:
-                result.unbuffered_active = (
-                    False  # otherwise the cursor reads the rest when it is closed
-                )
-                cursor.connection = None
+                # Otherwise the cursor would read the rest when it is closed.
+                result.unbuffered_active, cursor.connection = False, None
                 connection.is_used_up = True
 
     def identify(self, driver: Any) -> str:  # noqa: ANN401
@@ -299,9 +297,7 @@ class MysqlNamespaces(ServerNamespaces):
         return connect(url, init_command=strict, client_flag=CLIENT.MULTI_STATEMENTS)
 
     def _product(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
-        version = self._driver.get_server_info().removeprefix(
-            "5.5.5-"
-        )  # old MariaDB servers add it
+        version = self._driver.get_server_info().removeprefix("5.5.5-")  # of old MariaDB servers
         found = tuple(map(int, re.findall(r"\d+", version)[:3]))
         return self._flavour.title, found, self._flavour.least
 
@@ -309,12 +305,10 @@ class MysqlNamespaces(ServerNamespaces):
     def _flavour(self) -> Flavour:
         return MARIADB if "mariadb" in self._driver.get_server_info().lower() else MYSQL
 
-    def _database_creation(self, name: str) -> str:
-        """Return a statement that creates a database whose texts are sorted by character codes."""
-        collation = self._flavour.collation
-        return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
-
-    _creation = _database_creation
+    @property
+    def _options(self) -> str:
+        """The options of a database whose texts are sorted by character codes."""
+        return f" CHARACTER SET utf8mb4 COLLATE {self._flavour.collation}"
 
     def _fill(self, table: str, rows: Table) -> None:
         """Insert rows as literals. The driver would be slower: it escapes each value separately."""

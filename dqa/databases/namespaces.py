@@ -160,7 +160,10 @@ class Namespaces(ABC):
         if self.holds(tag):
             return tag.namespace
         with self.locked(tag.namespace):
-            content = self._content_for(situation, tag.namespace)
+            content = self.read(tag.namespace)
+            if content is OtherContent.UNFINISHED:
+                others = self.tables(tag.namespace) - {TAG_TABLE, *situation.tables}
+                content = OtherContent.FOREIGN if others else content
             if content is None:
                 self.create(situation, tag)
             elif not self.holds(tag):  # if it does, another process has just loaded it
@@ -169,18 +172,6 @@ class Namespaces(ABC):
                     raise in_the_way(tag.namespace, content)
                 self.replace(situation, tag)
         return tag.namespace
-
-    def _content_for(self, situation: Situation, namespace: str) -> NamespaceContent:
-        """Return the content of the namespace for a situation.
-
-        If an unfinished load contains tables that the situation lacks, return
-        `OtherContent.FOREIGN`.
-        """
-        content = self.read(namespace)
-        if content is OtherContent.UNFINISHED:
-            others = self.tables(namespace) - {TAG_TABLE, *situation.tables}
-            content = OtherContent.FOREIGN if others else content
-        return content
 
     def holds(self, tag: LoadedSituation) -> bool:
         """Return whether the namespace of a tag contains the situation that the tag describes."""

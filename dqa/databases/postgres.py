@@ -217,11 +217,8 @@ class Postgres(EngineSession):
         )
         self._url, self._shown = url, shown
         self._path = quote("postgres", *schemas) if schemas else "DEFAULT"
-        application = url.query.get("application_name")
         # A server reuses the numbers of connections, so the mark also contains a unique name.
-        self._application = (
-            application if isinstance(application, str) else f"dqa-{uuid4().hex[:16]}"
-        )
+        self._application = f"dqa-{uuid4().hex[:16]}"
 
     def connect(self) -> Driver[Any]:
         """Connect under the application name of this session."""

@@ -165,9 +165,7 @@ def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
         0.0 < abs(cell) < _SHORT for row in rows for cell in row if type(cell) is float
     ):
         return None  # `dump_row` writes numbers close to 0 differently
-    return (
-        len(data) + len(rows) * (len(rows[0]) - 1) - 1
-    )  # `dump_row` writes a space after each comma
+    return len(data) + len(rows) * (len(rows[0]) - 1) - 1  # `dump_row` writes ", " between cells
 
 
 def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:

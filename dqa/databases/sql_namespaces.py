@@ -180,7 +180,7 @@ class ServerNamespaces(Namespaces):
 
         If `is_finished` is false, the row of the tag is not written, as in an unfinished load.
         """
-        self._run(self._creation(tag.namespace))
+        self._run(f"CREATE SCHEMA {quote(self.dialect, tag.namespace)}{self._options}")
         try:
             write_situation(
                 *(situation, tag, self.dialect),
@@ -195,8 +195,10 @@ class ServerNamespaces(Namespaces):
                     self.drop(tag.namespace)
             raise
 
-    def _creation(self, name: str) -> str:
-        return f"CREATE SCHEMA {quote(self.dialect, name)}"
+    @property
+    def _options(self) -> str:
+        """The options of CREATE SCHEMA and CREATE DATABASE."""
+        return ""
 
     def _run(self, statement: str, *values: object) -> list[Any]:
         with self._driver.cursor() as cursor:
@@ -259,15 +261,14 @@ class ServerNamespaces(Namespaces):
         """Yield the URL of a new database in which a script has run; drop it afterwards."""
         name = f"dqa_scratch_{uuid4().hex[:12]}"
         url = self._url.set(database=name)
-        self._run_committed(self._url, self._database_creation(name))
+        quoted = quote(self.dialect, name)
+        self._run_committed(self._url, f"CREATE DATABASE {quoted}{self._options}")
         try:
             location = url.render_as_string(hide_password=False)
             self.run_script(location, script)
             yield location
         finally:
-            self._run_committed(
-                self._url, f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}"
-            )
+            self._run_committed(self._url, f"DROP DATABASE {quoted}{self.drop_option}")
 
     @classmethod
     def run_script(cls, location: str, script: str) -> None:
@@ -284,6 +285,3 @@ class ServerNamespaces(Namespaces):
             cursor.execute(script)
             while cursor.nextset():  # raises the error of a later statement
                 pass
-
-    def _database_creation(self, name: str) -> str:
-        return f"CREATE DATABASE {quote(self.dialect, name)}"

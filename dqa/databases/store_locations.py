@@ -18,13 +18,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.exc import DataError as ValueRefusedError
-from sqlalchemy.exc import (
-    IntegrityError,
-    InterfaceError,
-    OperationalError,
-    ProgrammingError,
-    SQLAlchemyError,
-)
+from sqlalchemy.exc import InterfaceError, OperationalError, ProgrammingError, SQLAlchemyError
 
 from dqa.core import errors
 from dqa.core.files import open_private, problem_of_path
@@ -141,10 +135,8 @@ def lock_schema(connection: sa.Connection, number: int, name: str) -> Iterator[N
 
 def is_transient(error: SQLAlchemyError) -> bool:
     """Return whether the transaction may succeed if it is repeated."""
-    return (
-        isinstance(error, OperationalError | InterfaceError)
-        and not isinstance(error, IntegrityError)
-        and not any(words in str(error.orig) for words in _PERMANENT)
+    return isinstance(error, OperationalError | InterfaceError) and not any(
+        words in str(error.orig) for words in _PERMANENT
     )
 
 

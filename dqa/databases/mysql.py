@@ -35,7 +35,7 @@ from dqa.databases.namespaces import ROW_COLUMN
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import LOCK_SECONDS, ServerNamespaces
-from dqa.databases.tables import insert_statements, quote
+from dqa.databases.tables import insert_statements
 from dqa.databases.values import loaded
 
 CONNECT_SECONDS = 10.0

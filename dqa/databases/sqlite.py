@@ -247,7 +247,7 @@ class SqliteFile(FileNamespaces):
         database = Sqlite(_uri(self._path), str(self._path))
         database.file = self._path
         try:
-            database.read_schema()
+            database.run(database.trivial, Limits())
         except DatabaseUnavailableError as error:
             database.close()
             raise DataError(

@@ -154,7 +154,7 @@ def _rights_to_write(grants: Iterable[str]) -> Iterator[str]:
 def _missing_limits(ask: Ask, flavour: Flavour, role: str, grants: str) -> Iterator[Advice]:
     scope = "GLOBAL" if flavour.dialect == "mariadb" else "PERSIST"
     user, _, host = role.partition("@")
-    settings = dict(ask("SHOW GLOBAL VARIABLES"))
+    settings: dict[str, Any] = dict(ask("SHOW GLOBAL VARIABLES"))
     for name, most, wanted, why in _MYSQL_LIMITS:
         is_time = name == "max_statement_time"
         if is_time and name in grants.casefold():
@@ -192,14 +192,14 @@ def examine_neo4j(ask: Ask) -> Examination:
     version = " ".join(map(str, next(iter(ask(about)), ())))
     ((user, roles),) = ask("SHOW CURRENT USER YIELD user, roles RETURN user, roles") or (("", []),)
     ((database,),) = ask("CALL db.info() YIELD name RETURN name") or (("neo4j",),)
-    settings = dict(ask("SHOW SETTINGS YIELD name, value RETURN name, value"))
+    settings: dict[str, Any] = dict(ask("SHOW SETTINGS YIELD name, value RETURN name, value"))
     rights: tuple[Advice, ...] = ()
     if not _is_read_only(settings, database):
         rights = _advise(user or "", roles, database)
     limits = [
         Advice("setting", f"{name} is {settings[name]}", why, f"neo4j.conf: {name}={wanted}")
         for name, wrong, wanted, why in _NEO4J_SETTINGS
-        if settings.get(name) in wrong.split()
+        if (settings.get(name) or "") in wrong.split()
     ]
     return Examination(f"Neo4j {version}".strip(), user or "", bool(rights), (*rights, *limits))
 

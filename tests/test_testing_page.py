@@ -65,7 +65,7 @@ def test_the_documented_modules_behave_as_the_page_says(written: Path) -> None:
     (report,) = _REPORT.findall(PAGE.read_text("utf-8"))
     shown = [line.removeprefix("E").strip() for line in output.splitlines()]
     assert all(line.strip() in shown for line in report.splitlines()), output
-    assert "dqa: 1 decision -" in output
+    assert "dqa: last decisions -" in output
     cassette = "cassettes/test_recorded/test_the_agent_decides_right.scripted-analyst.jsonl"
     assert (written / cassette).is_file()
     assert "1 passed" in run(written, "test_recorded.py", "--dqa-record=none")

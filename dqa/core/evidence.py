@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from dqa.core.database import Cut, Rows
 from dqa.core.display import DEFAULT_DISPLAY, Display, Value
+from dqa.core.errors import StatementTimeoutError
 
 QUERY = "query_database"
 """The tool that queries the database."""
@@ -111,19 +112,13 @@ class Evidence:
         )
 
     @classmethod
-    def failed(  # noqa: PLR0913  (each is a question of its own to the caller)
-        cls,
-        statement: str,
-        error: Exception,
-        seconds: float,
-        *,
-        closing: str = "",
-        tool: str = QUERY,
-        cut: Cut | None = None,
+    def failed(
+        cls, statement: str, error: Exception, seconds: float, closing: str = "", tool: str = QUERY
     ) -> Self:
         """Return the evidence for a call that failed; `closing` is added below the error."""
         text = "\n".join(filter(None, [f"Error: {error}", closing]))
         name = type(error).__name__
+        cut: Cut | None = "seconds" if isinstance(error, StatementTimeoutError) else None
         return cls(statement, text, error=name, cut=cut, seconds=seconds, tool=tool)
 
     @property

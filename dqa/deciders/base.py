@@ -180,12 +180,11 @@ class DeciderFactory:
         """
         if self.settings is None:
             return ()
-        shown: dict[str, str] = {}
-        for option, name in self._fields().items():
-            shown.setdefault(name, option)
-        return setting_infos(self.settings, {option: name for name, option in shown.items()})
+        options = {name: option for option, name in reversed(self._fields().items())}
+        fields = [name for name in self.settings.model_fields if name in options]
+        return setting_infos(self.settings, {options[name]: name for name in fields})
 
-    def _fields(self) -> Mapping[str, str]:
+    def _fields(self) -> dict[str, str]:
         """Return the field of each option. The family's options come before the decider's own."""
         if self.settings is None:
             return {}

@@ -27,12 +27,11 @@ from pydantic import (
     ValidationError,
 )
 
-from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Limits
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
 from dqa.core.errors import (
     NotApprovedError,
     QueryError,
-    StatementTimeoutError,
     UnparsableReplyError,
 )
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
@@ -157,9 +156,7 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     try:
         rows = database.query(statement, limits)
     except QueryError as error:
-        cut: Cut | None = "seconds" if isinstance(error, StatementTimeoutError) else None
-        seconds = perf_counter() - started
-        return Evidence.failed(statement, error, seconds, closing=closing, cut=cut)
+        return Evidence.failed(statement, error, perf_counter() - started, closing)
     return Evidence.of(statement, rows, display, exact=numbers_in(candidates), closing=closing)
 
 

@@ -158,14 +158,12 @@ class _Call:
                 cause = original_error(error)
                 if isinstance(cause, DqaError) and not isinstance(cause, MalformedReplyError):
                     raise cause from error
-                kind, wait = self._diagnose(cause or error, attempt, clock.monotonic() - began)
-                name, words = type(cause or error).__name__, words_of(cause or error)
-                fault = self._fault(kind, name, words, attempt, wait)
+                kind, fault = self._fault(cause or error, attempt, clock.monotonic() - began)
                 self.note(fault, usage_of_fault(kind, cause or error))
-                if wait is None:
+                if fault.wait is None:
                     raise self._final_error(kind, fault, clock.monotonic() - began) from error
             if kind is not FaultKind.UNSUPPORTED:
-                clock.sleep(wait)
+                clock.sleep(fault.wait)
                 attempt += 1
 
     def _ask(self) -> AIMessage:
@@ -184,20 +182,20 @@ class _Call:
             settle(usage.input_tokens + usage.output_tokens)
         return reply
 
-    def _diagnose(
+    def _fault(
         self, error: Exception, attempt: int, elapsed: float
-    ) -> tuple[FaultKind, float | None]:
-        """Return the kind of a fault, and the pause before the next attempt; None to give up."""
-        if self._omit_refused_setting(error):
-            return FaultKind.UNSUPPORTED, 0.0
+    ) -> tuple[FaultKind, FaultEvent]:
+        """Return the kind and the event of a failed attempt, with the pause after it."""
         kind, wait = diagnose(error), None
-        if kind.retryable:
+        if self._omit_refused_setting(error):
+            kind, wait = FaultKind.UNSUPPORTED, 0.0
+        elif kind.retryable:
             request = hashlib.sha256("\0".join(m.text for m in self.messages).encode()).hexdigest()
             seconds = retry_after(error)
             wait = self.policy.retry.pause(request, attempt, seconds, elapsed)
-        return kind, wait
+        return kind, self._event(kind, type(error).__name__, words_of(error), attempt, wait)
 
-    def _fault(
+    def _event(
         self, kind: FaultKind, name: str, words: str, attempt: int = 1, wait: float | None = None
     ) -> FaultEvent:
         about = {"step": self.recorder.steps + 1, "attempt": attempt, "wait": wait}
@@ -262,7 +260,7 @@ class _Call:
         if not ends:
             return reply
         words = "The reply continued after a stop sequence, and was cut at this sequence."
-        self.note(self._fault(FaultKind.AFTER_STOP, "IgnoredStop", words), Usage())
+        self.note(self._event(FaultKind.AFTER_STOP, "IgnoredStop", words), Usage())
         more = {**reply.additional_kwargs, "reasoning_content": ModelReply(reply).reasoning}
         changed = {"content": text[: min(ends)], "additional_kwargs": more}
         return reply.model_copy(update=changed)

@@ -67,11 +67,9 @@ class Connection:
     def __post_init__(self) -> None:
         """Raise `UsageError` unless `base_url` is an HTTP address."""
         if self.base_url is not None and not _URL.fullmatch(self.base_url):
-            rest = re.sub(r"^[a-z+]*:?/+", "", self.base_url, flags=re.IGNORECASE)
             raise UsageError(
-                f"The base URL '{redact(self.base_url)}' is not an HTTP address: write the "
-                f"address with its scheme, --base-url http://{redact(rest) or 'localhost:8000/v1'} "
-                "(or https://)."
+                f"The base URL '{redact(self.base_url)}' is not an HTTP address: write it with its "
+                "scheme, such as --base-url http://localhost:8000/v1."
             )
 
 

@@ -271,7 +271,7 @@ def _fail(decided: Trace, record: Path | None) -> None:
         who = f"Report it to the maintainers of {decided.decider}, unless the decider is yours."
         raise CrashError(f"{error}; {where}. {who}") from None
     is_answered = decided.ending is Ending.ANSWERED
-    if record is not None and (sys.stderr.isatty() or not is_answered):
+    if record is not None:
         echo(f"The record is {record}; '{own_command()} show {record}' shows it.", err=True)
     if not is_answered:
         raise typer.Exit(1)

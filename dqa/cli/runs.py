@@ -332,10 +332,10 @@ def analyse(
 def _analysis(run: str, found: Analysis) -> Iterator[str | Table]:
     from dqa.api.stored import read_run
     from dqa.report.paper_tables import finding_table
-    from dqa.report.spending import model_line
+    from dqa.report.spending import model_lines
 
     yield from (finding_table(measured) for measured in found.tables if measured.rows)
-    yield from (*read_run(run).figures().scoring(), *found.notes, *map(model_line, found.models))
+    yield from (*read_run(run).figures().scoring(), *found.notes, *model_lines(found.models))
 
 
 def report(  # noqa: PLR0913  (one parameter per option)

@@ -85,7 +85,10 @@ def decide_or_end(
     began = time.perf_counter()
     with collect_recorders() as recorders:
         try:
-            return decide()
+            decision = decide()
+            # An own decider may not measure its time.
+            seconds = decision.seconds or round(time.perf_counter() - began, 3)
+            return replace(decision, seconds=seconds)
         except Exception as error:
             if debug and not isinstance(error, StoppedError):
                 raise

@@ -41,7 +41,8 @@ class UserQuestion(Record, use_attribute_docstrings=True):
     rules: str | None = None
     """Business rules for the decision."""
     candidates: str | tuple[Candidate, ...] | None = None
-    """The possible decisions: a list, or a statement whose first column contains them."""
+    """Statement whose first column contains the possible decisions. Python and files also accept a
+    list."""
     context: tuple[str, ...] = ()
     """Statement whose rows are shown to deciders that write no statements. May be repeated."""
 

@@ -12,7 +12,7 @@ from dqa.evaluation.statistics.comparing import Comparison, PairComparison, Stan
 from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayerDifference, PlayFigures
 from dqa.evaluation.statistics.pairs import Difference
 from dqa.models.registry import is_scripted
-from dqa.report.spending import model_line
+from dqa.report.spending import model_lines
 from dqa.report.table import NONE, Table, estimate_text, in_percent
 
 STANDINGS = "Each decider, with 95 % intervals below"
@@ -113,7 +113,7 @@ def notes(comparison: Comparison) -> list[str]:
             f"{overall.statistic:.2f}, {overall.degrees_of_freedom} degrees of freedom, "
             f"p {p_value(overall.p_value)}."
         )
-    lines += [model_line(model) for model in dict.fromkeys(s.model for s in comparison.standings)]
+    lines += model_lines(standing.model for standing in comparison.standings)
     return lines
 
 
@@ -246,7 +246,7 @@ def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:
         how += "; intervals treat deals as independent"
     lines = [f"{counted(games, 'game')} of {found.world}{how}.", *_warnings(found)]
     used = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
-    lines += map(model_line, used)
+    lines += model_lines(used)
     return [*lines, *([_SCRIPTED] if any(map(is_scripted, used)) else [])]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dqa.evaluation.findings import FindingShare, FindingTable
 from dqa.evaluation.papers import SCORE, PaperCell, PaperTable, PaperView, Place
-from dqa.report.spending import model_line
+from dqa.report.spending import model_lines
 from dqa.report.table import NONE, Table, estimate_text, share_text, titled
 
 _COLUMNS = {"relational": "RDB", "graph": "GDB", "4": "4 and more", "total": "Total"}
@@ -32,7 +32,7 @@ def paper_notes(view: PaperView) -> list[str]:
                 f"{table.name}: the paper compares with {table.reference}, and this run compares "
                 f"with {table.our_reference or 'no reference'} (--reference)."
             )
-    return [*lines, *map(model_line, view.models)]
+    return [*lines, *model_lines(view.models)]
 
 
 def _paper_table(table: PaperTable) -> Table:

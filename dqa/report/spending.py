@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
 from pydantic import Field
@@ -84,13 +84,20 @@ def usage_text(used: Usage) -> str:
     return ", ".join([*parts, *(f"{count:,} {name}" for name, count in more.items() if count)])
 
 
+def model_lines(models: Iterable[str]) -> list[str]:
+    """Return a line for each model. Deciders without a model get a line only if no other does."""
+    distinct = list(dict.fromkeys(models))
+    used = [model for model in distinct if model != NO_MODEL]
+    return [model_line(model) for model in used or distinct]
+
+
 def model_line(model: str) -> str:
     """Return a line with the name of the model.
 
     If a scripted program replaces the model, the line says so.
     """
     if model == NO_MODEL:
-        return "Model: none (this decider uses no model)."
+        return "Model: none (dqa connects no model to this decider)."
     parts = model.split(" + ")
     programs = [part for part in parts if is_scripted(part)]
     note = f" Of these, {programs[0]} is a program, not a language model." if programs else ""

@@ -26,7 +26,7 @@ from dqa.models.registry import is_scripted
 from dqa.report.compare_tables import game_lines, game_tables
 from dqa.report.counts import RunCounts
 from dqa.report.hints import trace_command
-from dqa.report.spending import Spending, model_line
+from dqa.report.spending import Spending, model_lines
 from dqa.report.table import Table, estimate_text, percent_text, share_text, titled
 
 ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
@@ -360,7 +360,7 @@ class Evaluation(Record):
             *self.scoring(),
             *interval_lines(self.results),
             *tag_lines(self.tags),
-            *map(model_line, models),
+            *model_lines(models),
             *([_SCRIPTED] if any(map(is_scripted, models)) else []),
             *notes(self.results),
             str(self.spent),

@@ -147,6 +147,24 @@ def test_what_attempts_used_that_an_outage_ended_is_spent(questions: QuestionSet
     assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.calls) == (40, 4, 4)
 
 
+def test_the_time_of_a_decider_that_does_not_measure_it_is_measured(
+    questions: QuestionSet, tmp_path: Path
+) -> None:
+    """From the call to the returned decision."""
+
+    class Slow(Decider):
+        name = "slow"
+
+        def decide(self, question: dqa.Question, database: dqa.Database) -> Decision:
+            threading.Event().wait(0.05)
+            return Decision(Ending.ANSWERED, answer="x")
+
+    questions = questions.select(limit=1)
+    run = dqa.evaluate(questions, [Slow()], databases="sqlite", out=tmp_path / "run")
+    assert run.seconds
+    assert min(run.seconds.values()) >= 0.05
+
+
 def test_what_a_run_used_before_it_was_resumed_is_spent(
     questions: QuestionSet, tmp_path: Path
 ) -> None:

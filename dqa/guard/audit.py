@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from io import FileIO
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -111,19 +109,14 @@ class JsonLines:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with self._opened():
-            pass
+        self(None)
 
-    def __call__(self, entry: AuditEntry) -> None:
-        """Append `entry`; raise `AuditError` if the file cannot be written."""
-        with self._opened() as file:
-            add_line(file, json.dumps(redacted(asdict(entry))))
-
-    @contextmanager
-    def _opened(self) -> Iterator[FileIO]:
+    def __call__(self, entry: AuditEntry | None) -> None:
+        """Append `entry` if it is given; raise `AuditError` if the file cannot be written."""
         try:
             with open_to_add(self._path) as file:
-                yield file
+                if entry is not None:
+                    add_line(file, json.dumps(redacted(asdict(entry))))
         except OSError as error:
             raise AuditError(
                 f"The audit file {self._path} cannot be written: {error.strerror}. Statements "

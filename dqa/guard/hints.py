@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from dqa.core.errors import StatementError
-from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, TableInfo, replace_fields
+from dqa.core.schema import DatabaseSchema, Field, Part, replace_fields
 from dqa.core.text import visible
 from dqa.guard.lists import lists
 
@@ -106,10 +106,7 @@ def _listing(parts: Sequence[Part], schema: DatabaseSchema) -> str:
     length, shown = 0, []
     for part in parts:
         bare = [Field(field.name, "") for field in part.fields]
-        no_keys: dict[str, object] = {"key": None} if isinstance(part, NodeInfo) else {}
-        if isinstance(part, TableInfo):
-            no_keys = {"key": (), "references": ()}
-        line = schema.describe(replace_fields(part, bare, comment="", omitted=0, **no_keys))
+        line = schema.describe(replace_fields(part, bare, comment="", omitted=0))
         length += len(line)
         if length > _LONGEST_LISTING:
             break

@@ -312,6 +312,13 @@ class Policy:
         """Return whether a column may be read; `table` has no schema prefix."""
         return _shows(table.casefold(), column.casefold(), self.columns, self.denied_columns)
 
+    def hidden_columns(self, table: str) -> set[str]:
+        """Return the hidden and masked columns of a table, in lower case."""
+        known = self.known_tables.get(table)
+        names = {column.name.casefold() for column in known.columns} if known is not None else set()
+        is_shown = self.allows_column
+        return {n for n in names if f"{table}.{n}" in self.masks or not is_shown(table, n)}
+
     def restricts_table(self, table: str) -> bool:
         """Return whether a part of a table is hidden or could be hidden."""
         return bool(self.restricted_names & {"", table.casefold()})
@@ -350,21 +357,18 @@ class Policy:
             A name is not in the schema, or `names` lacks the labels that a type connects.
         """
         form = str.casefold if fold or schema.tables else str
-        tables = {form(table.name): table.name for table in schema.tables}
-        labels = {form(node.label): node.label for node in schema.nodes}
-        types = {form(edge.label): edge.label for edge in schema.edges}
-        wanted = list(names)
-        for name in wanted:
-            if form(name) not in tables | labels | types:
-                kind = "table" if tables else "label or relationship type"
-                raise UnknownNameError(kind, name, [*tables.values(), *labels, *types])
-        if tables:
+        known = {form(part.name) for part in schema.parts}
+        wanted = {form(name): name for name in names}
+        for name in wanted.keys() - known:
+            kind = "table" if schema.tables else "label or relationship type"
+            raise UnknownNameError(kind, wanted[name], [part.name for part in schema.parts])
+        if schema.tables:
             here = frozenset({default_schema.casefold()} if default_schema else ())
             limits = self.schemas if self._limits_schemas else None
             schemas = here if limits is None else here & limits
             return replace(self, tables=frozenset(wanted), schemas=schemas)
-        named = frozenset(labels[form(name)] for name in wanted if form(name) in labels)
-        chosen = {types[form(name)] for name in wanted if form(name) in types}
+        named = frozenset(node.label for node in schema.nodes if form(node.label) in wanted)
+        chosen = {edge.label for edge in schema.edges if form(edge.label) in wanted}
         joining = {
             edge.label for edge in schema.edges if named.issuperset((edge.source, edge.target))
         }
@@ -374,7 +378,7 @@ class Policy:
                 "the two labels that it connects."
             )
         shown = frozenset(chosen or joining)
-        is_all = shown == set(types.values())
+        is_all = shown == {edge.label for edge in schema.edges}
         limited = self.relationship_types if is_all else shown
         return replace(self, labels=named, relationship_types=limited)
 

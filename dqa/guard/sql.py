@@ -7,9 +7,8 @@ table, type and variable must be on an allow-list (`lists/*.txt`). Everything el
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from sqlglot import exp
 
@@ -74,20 +73,13 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
         raise Refusal(
             "only a query may run: SELECT, WITH ... SELECT, VALUES, or EXPLAIN of a query"
         )
-    known = lists(dialect)
-    rules = _Rules(parsed, policy, dialect, known, policy.scope)
+    rules = _Rules(parsed, policy, dialect, lists(dialect), policy.scope)
+    rules.check_classes()
     for node in parsed.nodes:
-        arguments = known.parts.get(type(node).__name__)
-        if arguments is None and type(node).__name__ not in known["function classes"]:
-            rules.refuse(node)
-        for argument, value in node.args.items():
-            is_filled = value not in (None, False, [])
-            if arguments is not None and argument not in arguments and is_filled:
-                rules.refuse_argument(node, argument, value)
-        if (rule := rules.of_classes.get(type(node))) is not None:
-            rule(rules, node)
-    require_short_values(parsed, known)
-    require_short_arrays(parsed)
+        rules.check(node)
+    require_short_values(parsed)
+    if dialect == "postgres":
+        require_short_arrays(parsed.nodes)
     if dialect in {"postgres", "mariadb"}:
         rules.check_dots()
     text = rewritten(parsed, policy) if policy.restricts else parsed.text
@@ -109,14 +101,24 @@ class _Rules:
     known: AllowLists
     scope: SchemaScope | None
 
-    def refuse(self, node: exp.Expr) -> None:
-        """Refuse a node that is not on the list."""
-        kind = type(node).__name__
-        if isinstance(node, exp.Func):
-            self._refuse_function(node.name if isinstance(node, exp.Anonymous) else kind.lower())
-        raise Refusal(
-            _INSTEAD.get(kind) or f"it contains {kind.upper()}, but only reading is allowed"
-        )
+    def check_classes(self) -> None:
+        """Refuse classes of nodes, and then arguments of nodes, that are not on the list."""
+        parts = self.known.parts
+        names = [type(node).__name__ for node in self.parsed.nodes]
+        for name, node in zip(names, self.parsed.nodes, strict=True):
+            if name in parts or name in self.known["function classes"]:
+                continue
+            if isinstance(node, exp.Func):
+                is_named = isinstance(node, exp.Anonymous)
+                self._refuse_function(node.name if is_named else name.lower())
+            problem = f"it contains {name.upper()}, but only reading is allowed"
+            raise Refusal(_INSTEAD.get(name, problem))
+        for name, node in zip(names, self.parsed.nodes, strict=True):
+            for argument, value in node.args.items():
+                is_filled = value not in (None, False, [])
+                if is_filled and argument not in parts.get(name, node.args):
+                    kind = argument.strip("_").upper()
+                    raise Refusal(f"{kind} is not allowed in {name.upper()} here")
 
     def _refuse_function(self, name: str) -> None:
         hint = instead_of(name, self.dialect) or closest(name, self.known["functions"], 0.8)
@@ -125,13 +127,48 @@ class _Rules:
         )
         raise Refusal(f"the function {name} is not in the list of functions that only read{end}")
 
-    def refuse_argument(self, node: exp.Expr, argument: str, value: object) -> None:
-        """Refuse an argument that is not on the list, with the most specific reason."""
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, exp.Expr) and type(part).__name__ not in self.known.parts:
-                self.refuse(part)
-        kind = type(node).__name__.upper()
-        raise Refusal(f"{argument.strip('_').upper()} is not allowed in {kind} here")
+    def check(self, node: exp.Expr) -> None:
+        """Check a node by the rules of its class."""
+        match node:
+            case exp.Anonymous():
+                self._check_function(node)
+            case exp.DataType() if type(node) is exp.DataType:
+                self._check_type(node)
+            case exp.Table():
+                self._check_table(node)
+            case exp.TableAlias():
+                self._check_alias(node)
+            case exp.Collate(expression=exp.Column(parts=[*owner, _])):
+                if [part.name.casefold() for part in owner] != ["pg_catalog"]:
+                    self._refuse_outside(owner, "collation", node.expression.name)
+            case _ if problem := self._problem_of(node):
+                raise Refusal(problem)
+
+    def _problem_of(self, node: exp.Expr) -> str:
+        """Return the problem of a rarely used kind of node; empty if it may be used."""
+        problem, name = "", node.name
+        match node:
+            case exp.ObjectIdentifier() if self.scope is not None or self.policy.restricts:
+                problem = f"{name} describes objects that may not be read"
+            case exp.SessionParameter() if name.lower() not in self.known["settings"]:
+                problem = f"the system variable {name} may not be read"
+            case exp.Parameter() if self.dialect != "postgres" or "@" not in self.parsed.text:
+                problem = _VARIABLE  # in PostgreSQL the sign is an operator, as in ``@ -1``
+            case exp.TableSample(args={"method": exp.Expr(name=name)}) if (
+                name.lower() not in _SAMPLES
+            ):
+                problem = f"the sampling method {name} is not in the list of allowed methods"
+            case exp.CTE() if not isinstance(node.this, QUERIES):
+                problem = f"the WITH part '{node.alias}' is not a query"
+            case exp.Operator() if not _CATALOG_OPERATOR.fullmatch(node.args["operator"]):
+                problem = "OPERATOR(...) may only name an operator of pg_catalog"
+            case exp.In() if self.dialect == "sqlite" and node.args.get("field") is not None:
+                # SQLite reads ``x IN name`` as a table, but the tree has no table node for it.
+                problem = "IN needs a list or a query: write IN (SELECT column FROM table)"
+            case exp.Pivot() | exp.Summarize() if not isinstance(node.this, _APPLIED):
+                # DuckDB would read a text in this position as the name of a file.
+                problem = f"{type(node).__name__.upper()} needs a table or a query, not text"
+        return problem
 
     def _refuse_outside(self, owner: Sequence[exp.Expr], what: str, name: str) -> None:
         """Refuse an object whose schema is, or could be, outside of the schema scope."""
@@ -275,12 +312,7 @@ class _Rules:
         if columns and not (is_plain and (node.this is not None or has_types)):
             raise Refusal(f"'{node.name}(...)' is not an alias; write AS x(a, b) with plain names")
 
-    # Other parts
-
-    def _check_collation(self, node: exp.Collate) -> None:
-        name = node.expression
-        if isinstance(name, exp.Column) and name.table.casefold() != "pg_catalog":
-            self._refuse_outside(name.parts[:-1], "collation", name.name)
+    # Types
 
     def _check_type(self, node: exp.DataType) -> None:
         """Refuse a type that may be outside of the scope.
@@ -302,116 +334,62 @@ class _Rules:
         if name not in known | self.policy.type_names:
             raise Refusal(f"the type {name} is not a type of the visible schema")
 
-    def _check_rare(self, node: exp.Expr) -> None:
-        """Apply the rules for rarely used kinds of nodes."""
-        problem, name = "", node.name
-        match node:
-            case exp.ObjectIdentifier() if self.scope is not None or self.policy.restricts:
-                problem = f"{name} describes objects that may not be read"
-            case exp.SessionParameter() if name.lower() not in self.known["settings"]:
-                problem = f"the system variable {name} may not be read"
-            case exp.Parameter() if self.dialect != "postgres" or "@" not in self.parsed.text:
-                problem = _VARIABLE  # in PostgreSQL the sign is an operator, as in ``@ -1``
-            case exp.TableSample(args={"method": exp.Expr() as method}):
-                if method.name.lower() not in _SAMPLES:
-                    problem = (
-                        f"the sampling method {method.name} is not in the list of allowed methods"
-                    )
-            case exp.CTE() if not isinstance(node.this, QUERIES):
-                problem = f"the WITH part '{node.alias}' is not a query"
-            case exp.Operator() if not _CATALOG_OPERATOR.fullmatch(node.args["operator"]):
-                problem = "OPERATOR(...) may only name an operator of pg_catalog"
-            case exp.In() if self.dialect == "sqlite" and node.args.get("field") is not None:
-                # SQLite reads ``x IN name`` as a table, but the tree has no table node for it.
-                problem = "IN needs a list or a query: write IN (SELECT column FROM table)"
-            case exp.Pivot() | exp.Summarize() if not isinstance(node.this, _APPLIED):
-                # DuckDB would read a text in this position as the name of a file.
-                problem = f"{type(node).__name__.upper()} needs a table or a query, not text"
-        if problem:
-            raise Refusal(problem)
-
     # Dots
 
     def check_dots(self) -> None:
         """Refuse ``x.f`` if PostgreSQL could call f(x), or if x could be a sequence of MariaDB."""
-        sources, functions, own = self._names()
-        hidden = frozenset[str]()
-        if self.dialect == "postgres" and self.policy.restricts:
-            # System columns reveal the number of transactions and objects of the whole server.
-            hidden = _SYSTEM_COLUMNS - self.policy.column_words
+        known, policy = self.policy.column_words, self.policy
+        # System columns reveal the number of transactions and objects of the whole server.
+        is_hiding = policy.restricts and self.dialect == "postgres"
+        hidden = _SYSTEM_COLUMNS - known if is_hiding else frozenset[str]()
+        system = frozenset[str]() if policy.restricts else _SYSTEM_COLUMNS
+        words = {"*", *self.known["columns of functions"], *known, *system}
+        of_values = words if policy.schema is not None else ()
+        sources = self._sources(words)
         for node in self.parsed.nodes:
-            if isinstance(node, exp.Column) and node.name.casefold() in hidden:
-                raise Refusal(
-                    f"the system column {node.name} is hidden by the policy; if it is a "
-                    "column of your own, give it another name"
-                )
+            columns: Collection[str] | None = None
+            part = node
             if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
-                if not _is_type(node):
-                    self._check_attribute(node.expression.name)
-            elif isinstance(node, exp.Column) and node.table and not _is_collation(node):
-                owner, name = node.table.casefold(), node.name.casefold()
-                if owner not in sources and owner not in functions:
-                    raise Refusal(
-                        f"{node.table}.{node.name} refers to a table {node.table}, which is not "
-                        "in this query"
-                    )
-                if name not in functions.get(owner, {name}):
-                    raise Refusal(f"the function {node.table} has no column {node.name}")
-                is_known = self.policy.schema is None or sources.get(owner, False) or name in own
-                if self.dialect == "postgres" and not is_known:
-                    self._check_attribute(node.name)
+                part = node.expression
+                columns = None if _is_type(node) else of_values
+            elif isinstance(node, exp.Column) and not _is_collation(node):
+                is_hidden = node.name.casefold() in hidden
+                columns = () if is_hidden else sources.get(node.table.casefold(), ())
+            if columns is not None and part.name.casefold() not in columns:
+                hint = closest(part.name, known, schema=policy.schema)
+                raise Refusal(
+                    f"{node.sql()} is not a known column of a table in this query, so the database "
+                    f"might run it as a function.{hint}"
+                )
 
-    def _names(self) -> tuple[Mapping[str, bool], Mapping[str, set[str]], set[str]]:
-        """Return the names in FROM, the columns of functions in FROM, and the column aliases.
+    def _sources(self, words: Collection[str]) -> Mapping[str, Collection[str] | None]:
+        """Return the names in FROM with their possible columns, in lower case.
 
-        In the first result, True marks a name that may mean a table unknown to the policy.
+        The columns are None if any column is allowed. `words` are columns of known tables.
         """
-        sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
+        own = set(words)
+        is_strict = self.dialect == "postgres" and self.policy.schema is not None
+        columns = own if is_strict else None
+        sources = dict[str, Collection[str] | None].fromkeys(self.parsed.joins, columns)
         functions: dict[str, set[str]] = {}
         for node in self.parsed.nodes:
             if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
                 is_known = id(node) not in self.parsed.tables
                 is_known |= node.name.casefold() in self.policy.visible_tables
                 for name in (node.alias_or_name.casefold(), node.name.casefold()):
-                    sources[name] = sources.get(name, False) or not is_known
+                    sources[name] = sources.get(name, columns) if is_known else None
             elif isinstance(node, _QUERY_SOURCES) or isinstance(node.this, exp.Subquery):
-                sources.setdefault(node.alias.casefold(), False)
+                sources.setdefault(node.alias.casefold(), columns)
             elif isinstance(node, _FUNCTION_SOURCES):
                 name = _function_name(node).casefold()
                 alias = node.alias.casefold() or name
-                columns = {column.casefold() for column in node.alias_column_names} or {alias}
-                functions.setdefault(alias, {"*", name, *self.known["columns of functions"]})
-                functions[alias] |= columns
+                found = functions.setdefault(alias, {"*", *self.known["columns of functions"]})
+                found.update(map(str.casefold, node.alias_column_names or [alias]), [name])
             if isinstance(node, exp.Alias | exp.ColumnDef):
                 own.add(node.alias_or_name.casefold())
             elif isinstance(node, exp.TableAlias):
                 own.update(column.name.casefold() for column in node.columns)
-        return sources, functions, own
-
-    def _check_attribute(self, name: str) -> None:
-        columns = {"*"} | self.known["columns of functions"] | self.policy.column_words
-        columns |= frozenset() if self.policy.restricts else _SYSTEM_COLUMNS
-        if self.policy.schema is None or name.casefold() not in columns:
-            hint = closest(name, self.policy.column_words, schema=self.policy.schema)
-            raise Refusal(
-                f".{name} is not a known column, so the database might run it as a function.{hint}"
-            )
-
-    of_classes: ClassVar[Mapping[type, Callable[[_Rules, Any], None]]] = {
-        exp.Anonymous: _check_function,
-        exp.Collate: _check_collation,
-        exp.DataType: _check_type,
-        exp.Table: _check_table,
-        exp.TableAlias: _check_alias,
-        **dict.fromkeys(
-            (
-                *(exp.ObjectIdentifier, exp.SessionParameter, exp.Parameter, exp.TableSample),
-                *(exp.CTE, exp.Operator, exp.In, exp.Pivot, exp.Summarize),
-            ),
-            _check_rare,
-        ),
-    }
-    """The rules by the class of the node."""
+        return {**sources, **functions, "": None}
 
 
 def _function_name(node: exp.Expr) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from dqa.guard.check import Refusal
-from dqa.guard.lists import AllowLists
+from dqa.guard.lists import lists
 from dqa.guard.parsing import Parsed, called
 
 _LARGEST = 1_000_000
@@ -20,17 +21,19 @@ _FORMATTED = 1_000.0
 """The assumed length of a formatted value, because `_WIDE` refuses widths of four digits."""
 _PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
 """PostgreSQL operators that compare all pairs of two arrays."""
+_COMPUTED = (exp.Anonymous, exp.Column, exp.Query)
 _SERIES = frozenset({"array_fill", "generate_series"})
 _SPLITTERS = frozenset({"string_to_array", "regexp_split_to_array"})
 """PostgreSQL functions that build arrays of any length."""
 
 
-def require_short_values(parsed: Parsed, known: AllowLists) -> None:
+def require_short_values(parsed: Parsed) -> None:
     """Refuse calls that build texts of millions of characters before a time limit stops them.
 
     The product of the literals in a call is an upper bound of the length of its result.
     """
     sizes: dict[int, float] = {}
+    known = lists(parsed.dialect)
     for node in reversed(parsed.nodes):  # children before their parents
         inner = [max(sizes.get(id(child), 1.0), 1.0) for child in node.iter_expressions()]
         size, cost = max(inner, default=1.0), 1.0
@@ -62,13 +65,11 @@ def require_short_values(parsed: Parsed, known: AllowLists) -> None:
             )
 
 
-def require_short_arrays(parsed: Parsed) -> None:
-    """Refuse a PostgreSQL operator on two long arrays that the statement itself builds."""
-    if parsed.dialect != "postgres":
-        return
-    pairs = [node for node in parsed.nodes if isinstance(node, _PAIRWISE)]
-    is_long = any(all(map(_is_long_array, node.iter_expressions())) for node in pairs)
-    if is_long and any(map(_builds_array, parsed.nodes)):
+def require_short_arrays(nodes: Sequence[exp.Expr]) -> None:
+    """Refuse a PostgreSQL operator on two long arrays if the statement builds arrays."""
+    pairs = [node for node in nodes if isinstance(node, _PAIRWISE)]
+    is_long = any(all(x.find(*_COMPUTED) for x in pair.iter_expressions()) for pair in pairs)
+    if is_long and any(map(_builds_array, nodes)):
         raise Refusal(
             "@>, <@ and && compare each element of one array with each element of the other, and a "
             "time limit cannot stop them; write one of the arrays as a list"
@@ -81,12 +82,3 @@ def _builds_array(node: exp.Expr) -> bool:
         return any(not isinstance(one, exp.Literal) for one in node.iter_expressions())
     is_series = isinstance(node, exp.GenerateSeries | exp.ExplodingGenerateSeries)
     return is_series or called(node) in _SERIES
-
-
-def _is_long_array(node: exp.Expr) -> bool:
-    """Return whether an operand may be an array of any length."""
-    while isinstance(node, exp.Paren | exp.Cast):
-        node = node.this
-    if isinstance(node, exp.Array):
-        return any(isinstance(one, exp.Query) for one in node.expressions)
-    return not isinstance(node, exp.Literal)

@@ -8,7 +8,7 @@ read only the visible part.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -20,7 +20,7 @@ from dqa.core.session import Session
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
-from dqa.guard.parsing import Parsed, called, parse
+from dqa.guard.parsing import MARK, Parsed, called, parse
 from dqa.guard.policy import Policy, ShownTable
 from dqa.guard.text import read_text
 
@@ -40,19 +40,13 @@ _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 _ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
 """The limits for reading a catalogue, which must be complete."""
 _VIEWS: Mapping[str, str] = {
-    # Pairs of a view and a table that the view reads. Also pairs of a partition and its parent or
-    # an earlier ancestor, in both orders.
+    # Views with their definitions. Also pairs of a partition and its parent or an earlier ancestor,
+    # in both orders.
     "postgres": """
-        SELECT v.relname, t.relname, false AS is_partition
-          FROM pg_catalog.pg_depend AS d
-          JOIN pg_catalog.pg_rewrite AS r
-            ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
-          JOIN pg_catalog.pg_class AS v ON v.oid = r.ev_class
-          JOIN pg_catalog.pg_class AS t
-            ON t.oid = d.refobjid AND d.refclassid = 'pg_catalog.pg_class'::regclass
-           AND t.oid <> v.oid
-          JOIN pg_catalog.pg_namespace AS n ON n.oid = v.relnamespace
-         WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
+        SELECT c.relname, pg_catalog.pg_get_viewdef(c.oid), false AS is_partition
+          FROM pg_catalog.pg_class AS c
+          JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+         WHERE c.relkind IN ('v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
         UNION ALL
         SELECT x.one, x.other, true
           FROM (WITH RECURSIVE family(child, parent) AS (
@@ -186,7 +180,7 @@ def _refuse_bypasses(parsed: Parsed, restricted: Mapping[str, ShownTable]) -> No
 
 
 def protected(policy: Policy, session: Session) -> Policy:
-    """Add the schema and the views of the database to a policy that needs them.
+    """Add the views that would show hidden data to a policy.
 
     Raises
     ------
@@ -213,27 +207,30 @@ def protected(policy: Policy, session: Session) -> Policy:
                 "them: rename one, or open a single schema."
             )
     require_conditions(policy, dialect)
-    views: Sequence[Sequence[object]] = []
-    if hiding:
-        try:
-            found = session.run(" ".join(_VIEWS[dialect].split()), _ALL)
-        except QueryError as error:
-            problem = (
-                f"The policy needs the list of views in '{session.name}', but reading it failed: "
-                f"{error}"
-            )
-            raise DatabaseUnavailableError(problem) from error
-        if found.cut is not None:
-            raise UsageError(
-                f"Database '{session.name}' has too many views for a policy that hides a part of a "
-                "table. Open a single schema, or hide the data in the database itself."
-            )
-        views = found.rows
+    rows = _views(session) if hiding else []
     # A view with its own restrictions may be read. A partition and its parent have common rows, so
     # `_is_safe` compares their restrictions.
-    named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
-    rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy, hiding))]
-    return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
+    named = policy.restricted_names - {row[0] for row in rows if row[2]}
+    unsafe = [row[:2] for row in rows if not (row[2] and _is_safe(*row[:2], policy, hiding))]
+    return replace(policy, revealing_views=revealing_views(unsafe, hiding) - named)
+
+
+def _views(session: Session) -> list[tuple[str, str, bool]]:
+    """Return the views with their definitions in lower case, and the pairs of `_VIEWS`."""
+    try:
+        found = session.run(" ".join(_VIEWS[session.dialect].split()), _ALL)
+    except QueryError as error:
+        raise DatabaseUnavailableError(
+            f"The policy needs the list of views in '{session.name}', but reading it failed: "
+            f"{error}"
+        ) from error
+    if found.cut is not None:
+        raise UsageError(
+            f"Database '{session.name}' has too many views for a policy that hides a part of a "
+            "table. Open a single schema, or hide the data in the database itself."
+        )
+    texts = ([str(value or "").casefold() for value in row[:2]] for row in found.rows)
+    return [(name, text, any(row[2:])) for (name, text), row in zip(texts, found.rows, strict=True)]
 
 
 def require_conditions(policy: Policy, dialect: str) -> None:
@@ -242,8 +239,10 @@ def require_conditions(policy: Policy, dialect: str) -> None:
         table = policy.known_tables.get(name)
         if table is None or policy.schema is None:
             continue
+        own = quoted(table.name, policy.schema.quote)
+        statement = f"SELECT 1 FROM {own} WHERE ({condition})"  # noqa: S608
         try:
-            _refuse_unless_plain(table, condition, dialect, policy.schema.quote)
+            _refuse_unless_plain(table, statement, dialect)
         except Refusal as refusal:
             raise UsageError(
                 f"The policy's row filter of {table.name} cannot be used: {refusal}. Write "
@@ -252,8 +251,8 @@ def require_conditions(policy: Policy, dialect: str) -> None:
             ) from refusal
 
 
-def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: str) -> None:
-    statement = f"SELECT 1 FROM {quoted(table.name, quote)} WHERE ({condition})"  # noqa: S608
+def _refuse_unless_plain(table: TableInfo, statement: str, dialect: str) -> None:
+    """Refuse a statement if its condition contains more than a row filter may contain."""
     parsed = parse(read_text(statement, dialect), dialect)
     where = parsed.tree.args.get("where")
     filled = {argument for argument, value in parsed.tree.args.items() if value}
@@ -261,71 +260,51 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
     if where is None or not isinstance(where.this, exp.Paren) or not is_single:
         raise Refusal("it is not a single condition, or it contains a comment or a backslash")
     known = lists(dialect)
-    columns = {column.name.casefold(): column.name for column in table.columns}
+    columns = {column.name.casefold() for column in table.columns}
     for node in where.this.walk():
-        name = called(node)
-        is_cast = isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal)
-        if isinstance(node, exp.Column) and (
-            len(node.parts) > 1 or node.name.casefold() not in columns
-        ):
-            hint = closest(node.name, columns.values())
-            raise Refusal(
-                f"'{node.sql()}' is not the plain name of a column of the table.{hint}".rstrip(".?")
-            )
-        is_known = type(node).__name__ in known["parts of row filters"]
-        if not is_known and not is_cast and name not in known["functions of row filters"]:
-            raise Refusal(f"it may not contain {(name or type(node).__name__).upper()}")
-        if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("field")):
-            raise Refusal("IN needs a list of values")
+        is_plain = type(node).__name__ in known["parts of row filters"]
+        match node:
+            case exp.Column():
+                is_plain = len(node.parts) == 1 and node.name.casefold() in columns
+            case exp.Cast():
+                is_plain = isinstance(node.this, exp.Literal)
+            case exp.In():
+                is_plain = not (node.args.get("query") or node.args.get("field"))
+            case exp.Anonymous():
+                is_plain = called(node) in known["functions of row filters"]
+        if not is_plain:
+            raise Refusal(f"it may not contain {node.sql()}".replace(MARK, ""))
 
 
-def _folded(value: object) -> str:
-    return str(value or "").casefold()
-
-
-def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> bool:
-    """Return whether a table hides everything that its partition or its parent hides.
-
-    `row` begins with the names of two tables that have common rows: the table, and its partition or
-    parent.
-    """
-    one, other = map(_folded, row[:2])
+def _is_safe(one: str, other: str, policy: Policy, hiding: Collection[str]) -> bool:
+    """Return whether a table hides everything that its partition or its parent (`other`) hides."""
     own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
-    hidden = _columns(other, policy, hidden=True)
-    is_hidden = hidden.isdisjoint(_columns(one, policy, hidden=False))
+    is_hidden = policy.hidden_columns(other) <= policy.hidden_columns(one)
     return one in hiding and is_hidden and others in {"", own}
 
 
-def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return the hidden and masked columns of a table, or its other columns without `hidden`."""
-    table = policy.known_tables.get(name)
-    columns = {column.name.casefold() for column in table.columns} if table is not None else set()
-    shown = {c for c in columns if policy.allows_column(name, c)}
-    shown -= {c for c in shown if f"{name}.{c}" in policy.masks}
-    return columns - shown if hidden else shown
-
-
-def revealing_views(
-    rows: Iterable[Sequence[object]], dialect: str, hiding: Collection[str]
-) -> frozenset[str]:
-    """Return the views, in lower case, that read a restricted table, also through other views.
+def revealing_views(rows: Iterable[tuple[str, str]], hiding: Collection[str]) -> frozenset[str]:
+    """Return the views that read a restricted table, also through other views.
 
     Every word in a definition counts as a name that the view reads, so the result may contain too
     many views but never too few. A view whose definition the role cannot see counts as revealing.
+
+    Parameters
+    ----------
+    rows
+        Views with their definitions, in lower case.
+    hiding
+        The restricted tables, in lower case.
     """
-    views = [(_folded(row[0]), _folded(row[1])) for row in rows]
+    views = list(rows)
     found: set[str] = set()
     names = list(hiding)
     while names:
         name = names.pop()
         spellings = {re.escape(name), *(re.escape(name.replace(q, 2 * q)) for q in '"`]')}
         word = re.compile(rf"(?<!\w)(?:{'|'.join(spellings)})(?!\w)")
-        new = {
-            view
-            for view, text in views
-            if view != name  # a definition contains its own name
-            and (text == name if dialect == "postgres" else not text or word.search(text))
-        }
+        # A definition contains the view's own name.
+        new = {view for view, text in views if view != name and (not text or word.search(text))}
         names += new - found
         found |= new
     return frozenset(found)

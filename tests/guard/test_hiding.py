@@ -149,8 +149,8 @@ def test_untested_dialects_refuse_masks(tmp_path: Path) -> None:
 
 def test_a_view_whose_definition_is_not_shown_could_read_anything() -> None:
     """MariaDB hides definitions from some roles. A name is found as a whole word."""
-    rows = [("unseen", ""), ("other", "select `temp` from `t`"), ("V", "select * from `db`.`Emp`")]
-    found = revealing_views(rows, "mariadb", {"emp"})
+    rows = [("unseen", ""), ("other", "select `temp` from `t`"), ("v", "select * from `db`.`emp`")]
+    found = revealing_views(rows, {"emp"})
     assert found == {"unseen", "v"}
 
 

@@ -28,12 +28,7 @@ from dqa.guard.check import GuardVerdict, check
 from dqa.guard.hints import advise, unknown_name
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.scope import SchemaScope
-from dqa.guard.visible import (
-    add_descriptions,
-    answer,
-    require_known,
-    visible_schema,
-)
+from dqa.guard.visible import add_descriptions, answer, require_known, visible_schema
 
 if TYPE_CHECKING:
     from dqa.core.situation import Schema
@@ -91,13 +86,17 @@ class GuardedDatabase:
         self._described: dict[tuple[Schema, ...], Self] = {}
         self._closed = False
         self._closes_session = True
-        self._is_rewritten = False  # whether the policy adds conditions and values to statements
 
     def _scoped(self, policy: Policy) -> Policy:
         """Return the policy limited to the schemas of the session."""
         own = self._session.schemas
         scope = None if own is None else SchemaScope.of(own, self._session.search_path)
         return replace(policy, schema_scope=scope)
+
+    @property
+    def _is_rewritten(self) -> bool:
+        """Whether the policy adds conditions and values to statements."""
+        return self.kind == "relational" and bool(self.policy.restricted_names)
 
     @property
     def namespace(self) -> str | None:
@@ -153,7 +152,6 @@ class GuardedDatabase:
         is_folded = self.policy.limits_graph and self.dialect == "ladybug"
         if (self.policy.needs_schema if is_sql else is_folded) and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
-        self._is_rewritten = is_sql and (bool(self.policy.restricted_names))
         if self._is_rewritten:
             from dqa.guard.tables import protected
 
@@ -344,12 +342,9 @@ class GuardedDatabase:
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
         if is_final or not ("." in statement or ":" in statement):
             return verdict
-        schema = self._schema_for_hints()
-        return (
-            verdict
-            if schema is None
-            else check(statement, self.dialect, replace(self.policy, schema=schema))
-        )
+        if (schema := self._schema_for_hints()) is not None:
+            verdict = check(statement, self.dialect, replace(self.policy, schema=schema))
+        return verdict
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
         """Check a statement, ask for approval, and run the statement."""
@@ -398,8 +393,9 @@ class GuardedDatabase:
         self, error: errors.StatementError, statement: str, verdict: GuardVerdict
     ) -> errors.StatementError:
         """Return an error without hidden data. An error about an unknown name lists known names."""
-        name = error.name if isinstance(error, errors.UnknownReferenceError) else None
-        problem = error.problem if isinstance(error, errors.UnknownReferenceError) else str(error)
+        name, problem = None, str(error)
+        if isinstance(error, errors.UnknownReferenceError):
+            name, problem = error.name, error.problem
         if self._is_rewritten:
             if type(error) is errors.StatementError and self.policy.row_filters:
                 return errors.StatementError(_HIDDEN_VALUE)
@@ -407,8 +403,7 @@ class GuardedDatabase:
             if _has_inserted(problem, statement, verdict.statement):
                 problem = _REWRITTEN
         if name is not None:
-            schema = self._schema_for_hints()
-            return unknown_name(problem, name, schema, statement)
+            return unknown_name(problem, name, self._schema_for_hints(), statement)
         return advise(problem, self.dialect)
 
 

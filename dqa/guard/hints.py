@@ -84,9 +84,8 @@ def advise(problem: str, dialect: str) -> StatementError:
     """Return an engine's error. If a function is unknown, add the function to use instead."""
     found = _NO_FUNCTION.search(problem)
     function = next(filter(None, found.groups())) if found is not None else ""
-    others = lists(dialect)["functions"] - {function.lower()}
-    advice = instead_of(function, dialect) or closest(function, others, cutoff=0.8).strip()
-    return StatementError(f"{problem} {visible(advice)}" if function and advice else problem)
+    advice = instead_of(function, dialect)
+    return StatementError(f"{problem} {advice}" if advice else problem)
 
 
 def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:

@@ -21,7 +21,7 @@ from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.scope import SchemaScope
 from dqa.guard.sql_sizes import require_short_arrays, require_short_values
 from dqa.guard.tables import rewritten
-from dqa.guard.text import read_text
+from dqa.guard.text import dialect_of, read_text
 from dqa.guard.visible import DESCRIBING, describing_form
 
 QUERIES = (exp.Query, exp.Values, exp.Pivot, exp.Summarize)
@@ -321,7 +321,9 @@ class _Rules:
         """
         if node.this != exp.DType.USERDEFINED or not node.args.get("kind"):
             return
-        *owner, last = _dotted(node.args["kind"])
+        kind = node.args["kind"]
+        text = kind.sql(dialect_of(self.dialect)) if isinstance(kind, exp.Expr) else str(kind)
+        *owner, last = exp.to_table(text, dialect=dialect_of(self.dialect)).parts
         name = last.name.lower()
         if node.expressions and name not in self.known.syntax:
             raise Refusal(f"the type {name} may not have a size here; leave out the brackets")
@@ -396,15 +398,6 @@ def _function_name(node: exp.Expr) -> str:
     function = node.this.expression if isinstance(node.this, exp.Dot) else node.this
     name = function.this if isinstance(function, exp.Anonymous) else type(function).__name__
     return str(name).removeprefix(MARK)
-
-
-def _dotted(node: object) -> list[exp.Expr]:
-    if isinstance(node, exp.Dot):
-        return [*_dotted(node.this), *_dotted(node.expression)]
-    if isinstance(node, exp.Expr):
-        return [node]
-    parts = str(node).split(".")
-    return [exp.to_identifier(part.strip('"'), quoted='"' in part) for part in parts]
 
 
 def _is_type(node: exp.Expr) -> bool:

@@ -140,17 +140,16 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
         raise Refusal(
             f"the catalogue {node.name} may not be read; use SHOW TABLES or DESCRIBE instead"
         )
-    own = policy.schema_scope.first if node.db and policy.schema_scope is not None else None
-    is_quoted = own is not None and bool(node.args["db"].args.get("quoted"))
-    is_elsewhere = own is not None and not own.holds(node.db, dialect, quoted=is_quoted)
+    is_elsewhere = False
+    if node.db and policy.schema_scope is not None:
+        is_quoted = bool(node.args["db"].args.get("quoted"))
+        is_elsewhere = not policy.schema_scope.first.holds(node.db, dialect, quoted=is_quoted)
     if is_elsewhere and policy.allows_table(node.name, node.db):
         if policy.hides or policy.restricts_table(name) or policy.reveals(name):
             raise Refusal(f"{full} belongs to another schema and could show hidden data")
         return False
-    is_shown = policy.schema is None or name in policy.visible_tables
-    if is_shown and (node.db or policy.schema is None):
-        is_shown = policy.allows_table(node.name, node.db)
-    if not is_shown:
+    is_known = policy.schema is None or name in policy.visible_tables
+    if not (is_known and policy.allows_table(node.name, node.db)):
         hint = closest(node.name, [one.name for one in policy.visible_tables.values()])
         raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
     if policy.schema is None and policy.restricts_table(name):

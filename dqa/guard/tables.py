@@ -20,7 +20,7 @@ from dqa.core.session import Session
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
-from dqa.guard.parsing import MARK, Parsed, called, parse
+from dqa.guard.parsing import Parsed, called, parse
 from dqa.guard.policy import Policy, ShownTable
 from dqa.guard.text import read_text
 
@@ -259,12 +259,14 @@ def _refuse_unless_plain(table: TableInfo, statement: str, dialect: str) -> None
     if where is None or not isinstance(where.this, exp.Paren) or not is_single:
         raise Refusal("it is not a single condition, or it contains a comment or a backslash")
     known = lists(dialect)
-    columns = {column.name.casefold() for column in table.columns}
+    columns = {column.name.casefold(): column.name for column in table.columns}
     for node in where.this.walk():
         is_plain = type(node).__name__ in known["parts of row filters"]
         match node:
-            case exp.Column():
-                is_plain = len(node.parts) == 1 and node.name.casefold() in columns
+            case exp.Column() if len(node.parts) > 1 or node.name.casefold() not in columns:
+                hint = closest(node.name, columns.values())
+                problem = f"'{node.sql()}' is not the plain name of a column of the table.{hint}"
+                raise Refusal(problem.rstrip(".?"))
             case exp.Cast():
                 is_plain = isinstance(node.this, exp.Literal)
             case exp.In():
@@ -272,7 +274,7 @@ def _refuse_unless_plain(table: TableInfo, statement: str, dialect: str) -> None
             case exp.Anonymous():
                 is_plain = called(node) in known["functions of row filters"]
         if not is_plain:
-            raise Refusal(f"it may not contain {node.sql()}".replace(MARK, ""))
+            raise Refusal(f"it may not contain {(called(node) or type(node).__name__).upper()}")
 
 
 def _is_safe(one: str, other: str, policy: Policy, hiding: Collection[str]) -> bool:

@@ -360,8 +360,8 @@ class _Rules:
             if columns is not None and part.name.casefold() not in columns:
                 hint = closest(part.name, known, schema=policy.schema)
                 raise Refusal(
-                    f"{node.sql()} is not a known column of a table in this query, so the database "
-                    f"might run it as a function.{hint}"
+                    f"{node.text('table')}.{part.name} is not a known column of a table in this "
+                    f"query, so the database might run it as a function.{hint}"
                 )
 
     def _sources(self, words: Collection[str]) -> Mapping[str, Collection[str] | None]:

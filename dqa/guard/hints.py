@@ -101,7 +101,7 @@ def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
 
 
 def _listing(parts: Sequence[Part], schema: DatabaseSchema) -> str:
-    """Return the first parts of a schema with their fields, spelled as in a statement."""
+    """Return the first parts of a schema with their fields and keys, as in the schema text."""
     length, shown = 0, []
     for part in parts:
         bare = [Field(field.name, "") for field in part.fields]

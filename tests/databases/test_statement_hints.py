@@ -103,4 +103,4 @@ def test_a_hint_names_no_empty_label() -> None:
     city = NodeInfo("City", (Field("name", "STRING"),), key="name")
     graph = DatabaseSchema(nodes=(city,), edges=(EdgeInfo("ROAD", "", "City", ()),))
     said = unknown_name("Cannot find property nam", "nam", graph, "")
-    assert "(:City {name}); ()-[:ROAD {}]->(:City)" in str(said)
+    assert "(:City {name key}); ()-[:ROAD {}]->(:City)" in str(said)

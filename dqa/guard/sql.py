@@ -371,8 +371,8 @@ class _Rules:
         """
         own = set(words)
         is_strict = self.dialect == "postgres" and self.policy.schema is not None
-        columns: Collection[str] | None = own if is_strict else None
-        sources = dict.fromkeys(self.parsed.joins, columns)
+        columns = own if is_strict else None
+        sources: dict[str, Collection[str] | None] = dict.fromkeys(self.parsed.joins, columns)
         functions: dict[str, set[str]] = {}
         for node in self.parsed.nodes:
             if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):

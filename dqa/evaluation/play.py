@@ -12,14 +12,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from dqa.core.decider import Decider, EpisodeDecider, Step, Trajectory
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import GameTakenError, UnknownNameError
-from dqa.core.events import AttemptEvent, EndingEvent, Event, MoveEvent
+from dqa.core.errors import GameTakenError
+from dqa.core.events import AttemptEvent, EndingEvent, MoveEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import collect_recorders
 from dqa.deciders.base import ByScenario
@@ -43,36 +44,11 @@ UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION}
 """Endings of a decision after which the fallback of the position is played."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedMove:
-    """One move of an episode, with its decision.
+class PlayedMove(NamedTuple):
+    """One move of an episode: its decision, and the event that describes the move."""
 
-    Attributes
-    ----------
-    player
-        The player who moved.
-    actions
-        The legal actions.
-    decision
-        The decision.
-    choice
-        The action that was carried out; None if the decision ended the episode.
-    fallback
-        Whether `choice` is the fallback of the position, because the decision named no legal
-        action.
-    reference
-        The action of the reference in the same position; None if there is no reference.
-    shown
-        The description of the position that the player received.
-    """
-
-    player: str
-    actions: tuple[Candidate, ...]
     decision: Decision
-    choice: Candidate | None
-    fallback: bool = False
-    reference: Candidate | None = None
-    shown: str = ""
+    event: MoveEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +83,8 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     names: tuple[str, ...] | None = None,
     reference: Callable[[Move], Candidate | None] | None = None,
     moves: list[PlayedMove] | None = None,
+    called: Mapping[str, str] = MappingProxyType({}),
+    attempt: int = 0,
 ) -> Played:
     """Play one episode to its end, or until a decision fails.
 
@@ -129,17 +107,17 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     moves
         An empty list, to which each move is added. After an error of the world, it contains the
         moves before the error.
+    called
+        For each player, the name of its decider in events. By default, it is the decider's own
+        name.
+    attempt
+        The number of the attempt at the episode, from 1; 0 if it is played only once.
 
     Raises
     ------
-    UnknownNameError
-        A player has no decider.
     GameTakenError
         Another process has started to play the same game.
     """
-    for player in world.players:
-        if player not in deciders:
-            raise UnknownNameError("decider of the player", player, deciders)
     named = (world.name, str(seed)) if names is None else names
     moves = [] if moves is None else moves
     goal = ""
@@ -152,8 +130,10 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
                 expected = None if reference is None else reference(move)
                 where = f"move {len(moves) + 1} of {' '.join(named)}"
                 decision = decide_or_end(partial(_decide, decider, move, (*named, number)), where)
-            moves.append(_played(move, decision, expected))
-            choice = moves[-1].choice
+            name = called.get(move.player, decider.name)
+            event = _describe_move(move, decision, expected, name, attempt)
+            moves.append(PlayedMove(decision, event))
+            choice = event.choice
             if choice is None:
                 return Played(tuple(moves), None, goal=goal)
             episode.choose(choice)
@@ -166,8 +146,10 @@ def _decide(decider: Decider, move: Move, drawn_from: tuple[str, ...]) -> Decisi
     return decider.decide(move.question, move.database)
 
 
-def _played(move: Move, decision: Decision, expected: Candidate | None) -> PlayedMove:
-    """Return the move of a decision.
+def _describe_move(
+    move: Move, decision: Decision, expected: Candidate | None, decider: str, attempt: int
+) -> MoveEvent:
+    """Return the event of a move.
 
     If the decision names no legal action, the move is the fallback.
     """
@@ -176,11 +158,22 @@ def _played(move: Move, decision: Decision, expected: Candidate | None) -> Playe
     if is_fallback:
         is_move = decision.ending in {Ending.ANSWERED, *UNDECIDED}
         choice = move.position.fallback if is_move else None
-    return PlayedMove(
-        *(move.player, move.position.actions, decision, choice),
+    actions = move.position.actions
+    return MoveEvent(
+        player=move.player,
+        decider=decider,
+        shown=move.position.describe(),
+        actions=actions[:_SHOWN_ACTIONS],
+        total=len(actions),
+        choice=choice,
+        ending=decision.ending.value,
+        problem=decision.error,
         fallback=is_fallback and choice is not None,
         reference=expected,
-        shown=move.position.describe(),
+        input_tokens=decision.usage.input_tokens,
+        output_tokens=decision.usage.output_tokens,
+        calls=decision.usage.calls,
+        attempt=attempt,
     )
 
 
@@ -282,16 +275,16 @@ class GameOfRun:
 
     def play(self) -> Decision:
         """Play the game. A server error or a bug ends it without returns."""
-        began, failed = time.perf_counter(), None
+        began = time.perf_counter()
         try:
             played = self._play()
         except GameTakenError:
             raise
         except Exception as error:  # noqa: BLE001  (a bug of a world or a player ends one game)
-            failed = end_decision(Decision(Ending.CRASHED), error)
+            self._others.append(end_decision(Decision(Ending.CRASHED), error))
             played = Played(tuple(self._attempts[-1].moves) if self._attempts else (), None)
         self._record = self._describe(played)
-        return self._join(self._record, failed, time.perf_counter() - began)
+        return self._join(self._record, time.perf_counter() - began)
 
     def judge(self, decision: Decision) -> Assessment:
         """Return the assessment of the game. Its value is the payoff of the player."""
@@ -321,6 +314,8 @@ class GameOfRun:
             names=(*self._names, *names),
             reference=None if self._compared is None else self._ask_reference,
             moves=self._attempts[-1].moves,
+            called=self._called,
+            attempt=self._attempts[-1].number,
         )
 
     def _ask_reference(self, move: Move) -> Candidate | None:
@@ -395,7 +390,8 @@ class GameOfRun:
         if events:
             return trajectory_of(played.goal, events, source, reward)
         # Without a history, the descriptions of the positions serve as observations.
-        steps = tuple(Step(move.shown, str(move.choice)) for move in played.moves)
+        events_of_moves = (move.event for move in played.moves)
+        steps = tuple(Step(one.shown, str(one.choice)) for one in events_of_moves)
         return Trajectory(played.goal, steps, source, reward)
 
     def _choose(self, decider: EpisodeDecider) -> int:
@@ -418,7 +414,7 @@ class GameOfRun:
         """Replay the choices of an attempt, so that the history ends with this attempt."""
         with closing(self._world.start(self._game.seed)) as episode:
             for move in scored.moves:
-                expected, choice = episode.next_move(), move.choice
+                expected, choice = episode.next_move(), move.event.choice
                 if expected is None or choice is None or not expected.position.accepts(choice):
                     break
                 episode.choose(choice)
@@ -433,7 +429,8 @@ class GameOfRun:
 
     def _describe(self, played: Played) -> PlayedGame:
         """Return the record of the game. If the game did not start, it contains no moves."""
-        moves = {seat: [m for m in played.moves if m.player == seat] for seat in self._called}
+        events = [move.event for move in played.moves]
+        moves = {seat: [one for one in events if one.player == seat] for seat in self._called}
         compared = [move for move in moves[self._seat] if move.reference is not None]
         actions = {
             seat: Counter(str(m.choice) for m in own if m.choice is not None and not m.fallback)
@@ -454,65 +451,33 @@ class GameOfRun:
             payoffs=self._world.payoffs,
         )
 
-    def _join(self, game: PlayedGame, failed: Decision | None, seconds: float) -> Decision:
+    def _join(self, game: PlayedGame, seconds: float) -> Decision:
         """Combine all decisions of the game into one decision."""
-        parts = self._log()
-        decisions = [part for part in parts if isinstance(part, Decision)]
-        events = [
-            e for part in parts for e in (part.trace if isinstance(part, Decision) else [part])
-        ]
-        ended = failed
-        if failed is not None:
-            events += failed.trace
-        elif decisions and not game.returns:
-            ended = decisions[-1]
-            if not any(isinstance(event, EndingEvent) for event in ended.trace):
-                events.append(EndingEvent.of(ended.ending.value, 0, ended.error))
-        if ended is not None:
-            reason = {"error": ended.error, "outage": ended.outage}
-            return Decision.join(
-                decisions, ended.ending, seconds=seconds, trace=tuple(events), **reason
+        parts = [part for one in self._attempts for part in self._parts(one)] + self._others
+        if parts and not game.returns:
+            last = parts[-1]
+            joined = Decision.join(
+                parts, last.ending, error=last.error, outage=last.outage, seconds=seconds
             )
+            if any(isinstance(event, EndingEvent) for event in last.trace):
+                return joined
+            end = EndingEvent.of(last.ending.value, 0, last.error)
+            return replace(joined, trace=(*joined.trace, end))
         got = [f"{self._called[seat]} ({seat}) {value:+g}" for seat, value in game.returns.items()]
         got += [f"{name}: {value}" for name, value in game.facts.items() if value is not None]
-        return Decision.join(
-            decisions, Ending.ANSWERED, answer=", ".join(got), seconds=seconds, trace=tuple(events)
-        )
+        return Decision.join(parts, Ending.ANSWERED, answer=", ".join(got), seconds=seconds)
 
-    def _log(self) -> list[Decision | Event]:
-        """Return the decisions and further events of all attempts, in order."""
-        parts: list[Decision | Event] = []
-        for one in self._attempts:
-            if one.number:
-                parts.append(
-                    AttemptEvent(
-                        number=one.number,
-                        moves=len(one.moves),
-                        reward=None if one.trajectory is None else one.trajectory.reward,
-                        counts=one.number == self._scored,
-                    )
-                )
-            if one.before is not None:
-                parts.append(one.before)
-            for move in one.moves:
-                parts += [move.decision, self._move_event(move, one.number)]
-        return parts + self._others
-
-    def _move_event(self, move: PlayedMove, attempt: int) -> MoveEvent:
-        decision = move.decision
-        return MoveEvent(
-            player=move.player,
-            decider=self._called[move.player],
-            shown=move.shown,
-            actions=move.actions[:_SHOWN_ACTIONS],
-            total=len(move.actions),
-            choice=move.choice,
-            ending=decision.ending.value,
-            problem=decision.error,
-            fallback=move.fallback,
-            reference=move.reference,
-            input_tokens=decision.usage.input_tokens,
-            output_tokens=decision.usage.output_tokens,
-            calls=decision.usage.calls,
-            attempt=attempt,
-        )
+    def _parts(self, attempt: _Attempt) -> list[Decision]:
+        """Return the decisions of an attempt in order, with the events of the attempt."""
+        parts = [] if attempt.before is None else [attempt.before]
+        if attempt.number:
+            begun = AttemptEvent(
+                number=attempt.number,
+                moves=len(attempt.moves),
+                reward=None if attempt.trajectory is None else attempt.trajectory.reward,
+                counts=attempt.number == self._scored,
+            )
+            parts.insert(0, Decision(Ending.ANSWERED, trace=(begun,)))
+        for decision, event in attempt.moves:
+            parts.append(replace(decision, trace=(*decision.trace, event)))
+        return parts

@@ -119,6 +119,7 @@ def play(decider: Decider, history: History, seed: int, settings: RoomsSettings)
 
 def _trajectory(played: Played, seed: int) -> Trajectory:
     assert played.returns is not None, played.moves[-1].decision.error
-    steps = tuple(Step(move.shown.partition("\n")[2], str(move.choice)) for move in played.moves)
-    goal = played.moves[0].shown.partition("\n")[0].removeprefix("Goal: ")
+    events = [move.event for move in played.moves]
+    steps = tuple(Step(one.shown.partition("\n")[2], str(one.choice)) for one in events)
+    goal = events[0].shown.partition("\n")[0].removeprefix("Goal: ")
     return Trajectory(goal, steps, f"rooms {seed}", played.returns[AGENT])

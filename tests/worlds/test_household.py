@@ -86,7 +86,7 @@ def test_the_walkthrough_wins_and_everything_is_told(
         make_world("household", history, task="clean"), {AGENT: decider("expert")}, SEED
     )
     assert played.returns == {AGENT: 1.0}
-    assert tuple(move.choice for move in played.moves) == game.walkthrough
+    assert tuple(move.event.choice for move in played.moves) == game.walkthrough
     assert played.facts == {
         "success": True,
         "task": "clean",

@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import NamedTuple
 
 from dqa import plugins
 from dqa.core.database import Database
@@ -21,28 +20,12 @@ from dqa.core.errors import InvalidAnswerError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
-from dqa.core.situation import Situation
 from dqa.core.truth import MatchRule
 from dqa.deciders.answers import choice_in
 from dqa.deciders.candidates import recorded_outcomes
 from dqa.evaluation.execution import compare_statements
 from dqa.evaluation.results import Goal, Outcome, PlayedGame
-
-
-def rules_of(scenario: str, rule_set: str | None) -> str:
-    """Return the name of a rule set of a scenario's simulator; None selects its first rule set.
-
-    Raises
-    ------
-    UnknownNameError
-        The scenario has no simulator, or the simulator has no rule set of this name.
-    """
-    known = plugins.simulator(scenario).rule_sets
-    if rule_set is None:
-        return known[0]
-    if rule_set not in known:
-        raise UnknownNameError(f"rule set of scenario '{scenario}' with the name", rule_set, known)
-    return rule_set
+from dqa.evaluation.statistics.summaries import grouped
 
 
 def usual_rules(questions: QuestionSet) -> str | None:
@@ -57,21 +40,6 @@ def has_record(questions: QuestionSet, question: Question) -> bool:
     return questions.has_location(question) and questions.truth_of(question).outcomes is not None
 
 
-class SimulationGroup(NamedTuple):
-    """Questions of a scenario about the same situation. They are simulated together."""
-
-    scenario: str
-    situation: Situation
-    questions: tuple[Question, ...]
-    rules: str
-
-    def outcomes(self) -> dict[str, Outcomes]:
-        """Return the outcomes of each question by its key."""
-        simulator = plugins.simulator(self.scenario)
-        found = simulator.outcomes(self.situation, self.questions, self.rules)
-        return {q.key: outcomes for q, outcomes in zip(self.questions, found, strict=True)}
-
-
 def simulated_rules(questions: QuestionSet, rule_set: str | None = None) -> dict[str, str]:
     """Return the name of the rule set for each scenario that has a simulator.
 
@@ -82,35 +50,14 @@ def simulated_rules(questions: QuestionSet, rule_set: str | None = None) -> dict
     """
     rule_set = rule_set or usual_rules(questions)
     scenarios = {question.scenario for question in questions.questions}
-    simulated = scenarios.intersection(plugins.names("simulator"))
-    return {name: rules_of(name, rule_set) for name in sorted(simulated)}
-
-
-def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[SimulationGroup]:
-    """Return the questions that need a simulation, in groups that are simulated together.
-
-    Questions with recorded or unknown outcomes are left out.
-
-    Raises
-    ------
-    UnknownNameError
-        A scenario's simulator has no such rule set.
-    """
-    rules = simulated_rules(questions, rule_set)
-    groups: dict[tuple[str, str], list[Question]] = {}
-    for question in questions.questions:
-        is_known = question.answer_form == "statement" or has_record(questions, question)
-        if question.scenario in rules and questions.has_data_of(question) and not is_known:
-            groups.setdefault((question.scenario, question.situation), []).append(question)
-    return [
-        SimulationGroup(
-            scenario,
-            questions.situation_of(own_questions[0]),
-            tuple(own_questions),
-            rules[scenario],
-        )
-        for (scenario, _), own_questions in groups.items()
-    ]
+    found = {}
+    for name in sorted(scenarios.intersection(plugins.names("simulator"))):
+        known = plugins.simulator(name).rule_sets
+        if rule_set is not None and rule_set not in known:
+            kind = f"rule set of scenario '{name}' with the name"
+            raise UnknownNameError(kind, rule_set, known)
+        found[name] = rule_set or known[0]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +161,19 @@ class Judge:
                 "strict_official (--strict-official) does not apply to questions whose answers "
                 "are statements: leave it out."
             )
+        self._rules = simulated_rules(questions, rule_set)
+        simulated = (
+            question
+            for question in questions.questions
+            if question.scenario in self._rules
+            and questions.has_data_of(question)
+            and question.answer_form != "statement"
+            and not has_record(questions, question)
+        )
+        groups = grouped(simulated, lambda question: (question.scenario, question.situation))
+        self._simulated = {q.key: tuple(group) for group in groups.values() for q in group}
         self._outcomes: dict[str, Outcomes] = {}
-        self._simulations = {
-            question.key: (one, lock)
-            for one in simulations(questions, rule_set)
-            for lock in (threading.Lock(),)
-            for question in one.questions
-        }
+        self._lock = threading.Lock()
 
     def unchosen(self, question: Question) -> Assessment:
         """Return the assessment of a question without a choice."""
@@ -319,11 +272,12 @@ class Judge:
 
         The first call for a situation simulates all questions about it.
         """
-        simulation = self._simulations.get(question.key)
-        if simulation is None:
+        group = self._simulated.get(question.key)
+        if group is None:
             return recorded_outcomes(question, self._set.truth_of(question))
-        one, lock = simulation
-        with lock:
+        with self._lock:
             if question.key not in self._outcomes:
-                self._outcomes.update(one.outcomes())
+                situation, rules = self._set.situation_of(question), self._rules[question.scenario]
+                found = plugins.simulator(question.scenario).outcomes(situation, group, rules)
+                self._outcomes |= {q.key: one for q, one in zip(group, found, strict=True)}
         return self._outcomes[question.key]

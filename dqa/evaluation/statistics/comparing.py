@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from math import fsum, isfinite
 from operator import attrgetter
 from typing import TypeAlias
@@ -23,7 +22,14 @@ from dqa.evaluation.statistics.clusters import (
     mean_of_ratios,
     situations_of,
 )
-from dqa.evaluation.statistics.pairs import Difference, SignTest, holm, paired_difference, sign_test
+from dqa.evaluation.statistics.pairs import (
+    Difference,
+    SignTest,
+    choose_pairs,
+    holm,
+    paired_difference,
+    sign_test,
+)
 from dqa.evaluation.statistics.summaries import Tally, estimates, grouped, tally
 
 Asked: TypeAlias = tuple[str, str]
@@ -281,6 +287,7 @@ def compare_contestants(
         pairs are compared.
     """
     first_results = [results[0] for results in contestants[0].asked.values()]
+    kind = attrgetter("decider") if same_decider else None
     return Comparison(
         scenarios=tuple(dict.fromkeys(result.scenario for result in first_results)),
         questions=len(first_results),
@@ -288,7 +295,7 @@ def compare_contestants(
         situations=situations_of(first_results),
         strict_official=strict_official,
         standings=tuple(map(stand, contestants)),
-        pairs=compare_pairs(every_two(contestants, against, same_decider=same_decider)),
+        pairs=compare_pairs(choose_pairs(contestants, against, kind)),
         overall=overall_test(contestants),
     )
 
@@ -332,21 +339,6 @@ def _efficiency(contestant: Contestant, judged: Sequence[Result]) -> Efficiency:
         money=None if cost is None else rate([cost(result.usage) for result in judged]),
         seconds=rate([seconds[result.key] for result in judged]) if seconds and timed else None,
     )
-
-
-def every_two(
-    contestants: Sequence[Contestant], against: Contestant | None, *, same_decider: bool = False
-) -> list[tuple[Contestant, Contestant]]:
-    """Return all pairs of contestants; with `against`, only the pairs that contain it.
-
-    With `same_decider`, return only pairs with the same decider. If there are no such pairs, return
-    all pairs.
-    """
-    if against is None:
-        pairs = list(combinations(contestants, 2))
-        alike = [(one, other) for one, other in pairs if one.decider == other.decider]
-        return alike if same_decider and alike else pairs
-    return [(one, against) for one in contestants if one is not against]
 
 
 def compare_pairs(pairs: Iterable[tuple[Contestant, Contestant]]) -> tuple[PairComparison, ...]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, combinations
+from itertools import chain
 from math import fsum, inf
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeGuard
@@ -24,7 +24,13 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, PlayedGame, Result
 from dqa.evaluation.statistics.clusters import Estimate, clustered_share, mean_of_ratios
-from dqa.evaluation.statistics.pairs import Difference, count_needed, holm, paired_difference
+from dqa.evaluation.statistics.pairs import (
+    Difference,
+    choose_pairs,
+    count_needed,
+    holm,
+    paired_difference,
+)
 from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"
@@ -238,13 +244,8 @@ def _differences(
     payoffs = {player: _by_deal(games) for player, games in played.items()}
     least, most = _limits(chain(*played.values()))
     bounds = None if least == -inf or most == inf else (least - most, most - least)
-    pairs = list(combinations(payoffs, 2))
-    alike = [pair for pair in pairs if len({contestants.get(name, name) for name in pair}) == 1]
-    pairs = alike or pairs
-    if against is not None:
-        pairs = [(player, against) for player in payoffs if player != against]
     found = []
-    for first, second in pairs:
+    for first, second in choose_pairs(payoffs, against, lambda name: contestants.get(name, name)):
         shared = [key for key in payoffs[first] if key in payoffs[second]]
         more = [payoffs[first][key] - payoffs[second][key] for key in shared]
         difference = paired_difference(more, [deal for _, deal in shared], bounds)

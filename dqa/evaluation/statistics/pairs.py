@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
 from math import ceil, copysign, inf, sqrt
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -19,6 +20,21 @@ from dqa.evaluation.statistics.clusters import (
 )
 
 _POWER: Final = 0.8
+_One = TypeVar("_One")
+
+
+def choose_pairs(
+    contestants: Iterable[_One], against: _One | None, kind: Callable[[_One], str] | None = None
+) -> list[tuple[_One, _One]]:
+    """Return all pairs of contestants; with `against`, only the pairs that contain it.
+
+    With `kind`, return only pairs of the same kind. If there are no such pairs, return all pairs.
+    """
+    if against is not None:
+        return [(one, against) for one in contestants if one != against]
+    pairs = list(combinations(contestants, 2))
+    alike = [pair for pair in pairs if kind is not None and kind(pair[0]) == kind(pair[1])]
+    return alike or pairs
 
 
 class SignTest(Record):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dqa import plugins
@@ -159,7 +160,7 @@ def _pairs(
     pairs = [
         pair
         for alike in grouped(found, rule).values()
-        for pair in comparing.every_two([found[key] for key in alike], None)
+        for pair in combinations([found[key] for key in alike], 2)
     ]
     return comparing.compare_pairs(pairs)
 

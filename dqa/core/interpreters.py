@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 
 from dqa.core.errors import InfrastructureError
 
@@ -119,6 +119,18 @@ def _run(
         os.close(nowhere)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent handles Ctrl-C and ends this process.
     target(connection, *arguments)
+
+
+def end_with_parent() -> None:
+    """End this process when its parent ends, even if a thread of this process still works."""
+    parent = multiprocessing.parent_process()
+
+    def end() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=end, name="dqa-parent", daemon=True).start()
 
 
 def describe_exit(code: int | None) -> str:

@@ -8,18 +8,15 @@ another request. Even if a bug of an engine damages a worker, the worker can onl
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from functools import partial
-from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from operator import attrgetter
 from pathlib import Path
-from threading import Thread
 from time import monotonic
 from typing import Any
 
@@ -27,7 +24,7 @@ import orjson
 
 from dqa.core import errors
 from dqa.core.database import Limits, Rows
-from dqa.core.interpreters import describe_exit, name_signal, start_process
+from dqa.core.interpreters import describe_exit, end_with_parent, name_signal, start_process
 from dqa.core.schema import rows_of
 from dqa.core.session import Session
 from dqa.databases.errors import out_of_memory
@@ -266,19 +263,11 @@ def _become_worker() -> None:
 
     If memory is short, the system kills this process first.
     """
-    Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
+    end_with_parent()
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
-
-
-def _end_with_parent() -> None:
-    """Wait until the parent ends, then end this process even if a statement runs."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _limit_memory() -> None:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import MappingProxyType
@@ -24,7 +23,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from dqa.core.decision import Usage
 from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
-from dqa.core.interpreters import describe_exit, start_process
+from dqa.core.interpreters import describe_exit, end_with_parent, start_process
 from dqa.core.secrets import redact
 from dqa.evaluation.connecting import PassedObjects
 from dqa.evaluation.decide import DecisionRecord, TaskWorker, Worker
@@ -332,7 +331,7 @@ class RemoteWorker:
 
 def serve(requests: Connection, packed: bytes, calls: CallOptions, options: RunOptions) -> None:
     """Make the decisions that the parent process requests, and end when the parent ends."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     worker = RemoteWorker()
     worker.prepare(packed, calls, options)
     requests.send(None)  # it is ready
@@ -340,13 +339,6 @@ def serve(requests: Connection, packed: bytes, calls: CallOptions, options: RunO
         while (request := requests.recv()) is not None:
             requests.send_bytes(pickle.dumps(worker.decide(*request)))
     worker.close()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-    os._exit(1)
 
 
 def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from pydantic import Field
 
-from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.evaluation.findings import Analysis, FindingTable
 from dqa.evaluation.results import NO_MODEL
@@ -61,25 +60,6 @@ class PublishedRow(Record):
     decider: str = ""
     model: str | None = None
     figures: tuple[PublishedFigure, ...]
-
-    @classmethod
-    def of(
-        cls, name: str, decider: str, places: Sequence[Place], values: Sequence[float | None]
-    ) -> Self:
-        """Return a row. `places` contains the scenario and column of each value.
-
-        Raises
-        ------
-        UsageError
-            The numbers of places and values differ.
-        """
-        if len(places) != len(values):
-            raise UsageError(f"Row '{name}' has {len(values)} values for {len(places)} columns.")
-        figures = tuple(
-            PublishedFigure(scenario=scenario, column=column, value=value)
-            for (scenario, column), value in zip(places, values, strict=True)
-        )
-        return cls(name=name, decider=decider, figures=figures)
 
 
 class TableFacts(Record):

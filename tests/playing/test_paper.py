@@ -14,11 +14,22 @@ from dqa.api.games import play_tournament
 from dqa.cli.main import app
 from dqa.core.errors import UsageError
 from dqa.evaluation.games import CannotPlayError
-from dqa.evaluation.papers import Publication, PublishedRow, PublishedTable
+from dqa.evaluation.papers import Place, Publication, PublishedRow, PublishedTable
 from dqa.report.paper_tables import paper_notes
 
 FACED = [("passive", ""), ("eager", ""), ("departed", ""), ("", "")]
 TASKS = [("", "score"), ("heat", "success"), ("departed", "success")]
+
+
+def printed(name: str, decider: str, places: list[Place], values: list[float]) -> PublishedRow:
+    """Return a row of a paper."""
+    figures = [
+        {"scenario": scenario, "column": column, "value": value}
+        for (scenario, column), value in zip(places, values, strict=True)
+    ]
+    return PublishedRow.model_validate({"name": name, "decider": decider, "figures": figures})
+
+
 PRINTED = Publication(
     name="duels",
     citation="Nobody, 2024.",
@@ -30,8 +41,8 @@ PRINTED = Publication(
             world="kuhn",
             measure="payoff",
             rows=(
-                PublishedRow.of("Eager", "eager", FACED, [0.5, -0.25, 2.0, 0.75]),
-                PublishedRow.of("Gone", "departed", FACED[:2], [1.0, 1.0]),
+                printed("Eager", "eager", FACED, [0.5, -0.25, 2.0, 0.75]),
+                printed("Gone", "departed", FACED[:2], [1.0, 1.0]),
             ),
         ),
         PublishedTable(
@@ -40,7 +51,7 @@ PRINTED = Publication(
             world="kuhn",
             measure="rational",
             reference="passive",
-            rows=(PublishedRow.of("Eager", "eager", FACED[:1], [0.4]),),
+            rows=(printed("Eager", "eager", FACED[:1], [0.4]),),
         ),
         PublishedTable(
             name="Table 3",
@@ -48,8 +59,8 @@ PRINTED = Publication(
             world="errand",
             measure="episodes",
             rows=(
-                PublishedRow.of("Search", "searching", TASKS, [0.75, 0.5, 0.25]),
-                PublishedRow.of("Person", "", TASKS, [0.9, 0.9, 0.9]),
+                printed("Search", "searching", TASKS, [0.75, 0.5, 0.25]),
+                printed("Person", "", TASKS, [0.9, 0.9, 0.9]),
             ),
         ),
     ),
@@ -143,8 +154,8 @@ def test_a_player_of_a_paper_that_cannot_play_is_left_out(
     """LDM2 without a memory, for example. A player that the user names is an error at once."""
     monkeypatch.chdir(tmp_path)
     rows = (
-        PublishedRow.of("Search", "searching", TASKS, [0.75, 0.5, 0.25]),
-        PublishedRow.of("LDM2", "ldm2", TASKS, [0.8, 0.8, 0.8]),
+        printed("Search", "searching", TASKS, [0.75, 0.5, 0.25]),
+        printed("LDM2", "ldm2", TASKS, [0.8, 0.8, 0.8]),
     )
     table = PRINTED.tables[2].changed(rows=rows)
     monkeypatch.setattr(plugins, "publication", lambda _: PRINTED.changed(tables=(table,)))

@@ -93,8 +93,6 @@ class GameSetup:
         The names that the world gives to the player and the opponent, or to the only player.
     deciders
         For each epoch, the deciders by the name of the contestant.
-    models
-        For each contestant, the name of its model, or `NO_MODEL`.
     reference
         The program with which the moves of players are compared; None for no comparison.
     connected
@@ -114,7 +112,6 @@ class GameSetup:
     factory: WorldFactory
     players: tuple[str, ...]
     deciders: tuple[Mapping[str, Decider], ...]
-    models: Mapping[str, str]
     reference: Policy | None
     connected: Connected
     content_hash: str
@@ -151,7 +148,8 @@ class GameSetup:
     def _task(self, game: Game, epoch: int) -> Task:
         contestants = [name for name in (game.player, game.opponent) if name]
         pair, mirrored = _VERSUS.join(contestants), ", mirrored" if game.mirrored else ""
-        specs = dict.fromkeys(self.models[name] for name in contestants)
+        models = self.connected.models
+        specs = dict.fromkeys(models[name] for name in contestants)
         text = f"Game {game.number} of {game.world}{mirrored}: {pair}."
         return Task(
             Question(game.world, f"{game.number}{'m' if game.mirrored else ''}", text, ""),
@@ -213,7 +211,7 @@ def prepare_games(
     deciders = connected.deciders(spec.rule_set)
     _check_deciders(world, spec, deciders[0])
     return GameSetup(
-        *(spec, factory, world.players, deciders, connected.models),
+        *(spec, factory, world.players, deciders),
         reference=policies.get(spec.reference or ""),
         connected=connected,
         content_hash=_hash_first_moves(world, spec),

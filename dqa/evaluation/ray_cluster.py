@@ -74,7 +74,6 @@ def connected(address: str | None) -> Iterator[None]:
         return
     # By default, Ray joins any cluster that someone started on this machine.
     named = address or os.environ.get("RAY_ADDRESS") or _NEW_CLUSTER
-    shown = f"{named} (RAY_ADDRESS)" if address is None and named != _NEW_CLUSTER else named
     try:
         _require_listener(named)
         ray.init(
@@ -87,17 +86,15 @@ def connected(address: str | None) -> Iterator[None]:
         )
     except OSError as error:
         raise InfrastructureError(
-            f"No Ray cluster answers at {shown}: {_first_line(error)}. Give the address of its "
-            "head as host:6379 (--ray-address), or leave out the address to start a cluster on "
-            "this machine."
+            f"No Ray cluster answers at {named}: {_first_line(error)}. Give the address of its "
+            "head as host:6379 (--ray-address or RAY_ADDRESS), or leave out the address to start a "
+            "cluster on this machine."
         ) from error
     except (RuntimeError, ValueError, ImportError, OverflowError) as error:
-        option = (
-            "engine='ray' (--engine ray)"
-            if named == _NEW_CLUSTER
-            else "ray_address (--ray-address)"
-        )
-        raise UsageError(f"{option} {shown}: {_first_line(error)}") from error
+        raise UsageError(
+            f"The Ray cluster '{named}' (--engine ray, --ray-address) cannot be used: "
+            f"{_first_line(error)}"
+        ) from error
     try:
         yield
     finally:

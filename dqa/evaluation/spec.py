@@ -69,18 +69,15 @@ def _policy_lists(value: object) -> object:
     from dqa.guard import DEFAULT, Policy
 
     known = [item.name for item in fields(Policy) if item.repr]
-    try:
-        if isinstance(value, Path | str):
-            value = Policy.read(Path(value))
-        elif isinstance(value, Mapping):
-            if unknown := value.keys() - known:
-                raise UsageError(
-                    f"RunSpec: policy: unknown list '{min(unknown)}'. Known lists are "
-                    f"{', '.join(known)}."
-                )
-            value = Policy(**value)
-    except TypeError as error:
-        raise UsageError(f"RunSpec: policy: the values must be lists of names: {error}.") from error
+    if isinstance(value, Path | str):
+        value = Policy.read(Path(value))
+    elif isinstance(value, Mapping):
+        if unknown := value.keys() - known:
+            raise UsageError(
+                f"RunSpec: policy: unknown list '{min(unknown)}'. Known lists are "
+                f"{', '.join(known)}."
+            )
+        value = Policy(**value)
     if not isinstance(value, Policy):
         return value
     lists: dict[str, Any] = {name: getattr(value, name) for name in known}

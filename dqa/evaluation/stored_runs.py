@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import uuid4
 
 from pydantic import ValidationError
@@ -26,6 +26,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Row,
     Select,
     String,
     Table,
@@ -241,17 +242,6 @@ def parse_record(written: str, where: RunLocation) -> RunRecord:
         raise UsageError(f"{where}: {error}") from error
 
 
-class CountedDecisions(NamedTuple):
-    """The number of decisions with the same decider, database, scenario and outcome."""
-
-    decider: str
-    model: str
-    database: str
-    scenario: str
-    outcome: str
-    decisions: int
-
-
 class RunReader:
     """Reads one run of a store. Each call opens and closes its own connection.
 
@@ -295,13 +285,16 @@ class RunReader:
         with reading(self.location) as connection:
             return read_results(connection, self._id)
 
-    def counts(self) -> list[CountedDecisions]:
-        """Count the decisions by decider, database, scenario and outcome, in the plan's order."""
-        names = CountedDecisions._fields[:-1]
+    def counts(self) -> list[Row[Any]]:
+        """Count the decisions by decider, model, database, scenario and outcome.
+
+        The rows contain these values and the number `decisions`. They are in the plan's order.
+        """
+        names = ("decider", "model", "database", "scenario", "outcome")
         columns = [RESULTS.c[name] for name in names]
-        counted = select(*columns, func.count()).where(RESULTS.c.run_id == self._id)
-        counted = counted.group_by(*columns).order_by(func.min(RESULTS.c.position), *columns)
-        return list(map(CountedDecisions._make, self._rows(counted)))
+        counted = select(*columns, func.count().label("decisions"))
+        counted = counted.where(RESULTS.c.run_id == self._id).group_by(*columns)
+        return self._rows(counted.order_by(func.min(RESULTS.c.position), *columns))
 
     def traces(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces of all questions or of one question, in the order of the plan."""
@@ -410,9 +403,7 @@ def _choose_name(location: RunLocation, names: Sequence[str]) -> str:
     store = location.store
     if location.name in names or (location.name is None and len(names) == 1):
         return location.name or names[0]
-    if location.folder is not None:
-        raise UsageError(f"{location} does not contain a finished decision.")
-    if location.name is not None:
+    if location.name is not None and location.folder is None:
         raise UnknownNameError(f"run in {store}", location.name, names)
     if not names:
         how = shell_command("eval", "--out", store)

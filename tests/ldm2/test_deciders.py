@@ -82,11 +82,11 @@ def test_a_trace_names_the_tuple_behind_each_action(built: Built, history: Histo
         (recall,) = found(trace, Recall, "recall")
         (imitation,) = found(trace, Imitation, "imitation")
         assert 1 <= len(recall.tuples) <= 3
-        assert imitation.action == move.choice
+        assert imitation.action == move.event.choice
         assert imitation.tuple_id in [one.id for one in recall.tuples]
         source = tuples[imitation.tuple_id or 0]
         assert imitation.source == source.source
-        assert imitation.is_same == (source.action == move.choice)
+        assert imitation.is_same == (source.action == move.event.choice)
         steps = [event for event in trace if isinstance(event, StepEvent)]
         text = "\n".join(line for event in steps for line in (event.title, *event.lines))
         assert f"tuple: {imitation.tuple_id}" in text
@@ -143,7 +143,7 @@ def test_an_unusable_reply_ends_one_move(built: Built, history: History) -> None
 
     decider = deciding(memory, model=canned(action=acts))
     (played,) = play(decider, history, 5_000, RoomsSettings()).played
-    assert [move.fallback for move in played.moves][:2] == [True, False]
+    assert [move.event.fallback for move in played.moves][:2] == [True, False]
     assert played.moves[0].decision.ending is Ending.UNPARSABLE
     assert played.returns is not None
 

@@ -130,7 +130,9 @@ def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object
     kind = _TYPES.get(name, kind or info.annotation)
     if kind == tuple[str, ...]:
         kind = list[str] | None
-    described = Described(text or info.description or "", _PLACEHOLDERS.get(name))
+    # The option of a plug-in may be a number with the name of a field.
+    placeholder = None if kind is int else _PLACEHOLDERS.get(name)
+    described = Described(text or info.description or "", placeholder)
     return declared(name, Annotated[kind, "", *info.metadata], described, LIMITS)
 
 

@@ -224,16 +224,13 @@ class Postgres(EngineSession):
         """Connect under the application name of this session."""
         driver = connect(self._url, application_name=self._application, context=_adapters())
         driver.execute(_SESSION.format(self._path).encode())
-        driver.autocommit, driver.read_only = False, True
         return driver
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Send the time limit if it has changed."""
+        """Begin the transaction of a statement, with its time limit."""
         limit = max(round(limits.seconds * 1_000), 1)
-        if connection.limits != limit:
-            connection.driver.execute(f"SET statement_timeout = {limit}")
-            connection.driver.commit()
-            connection.limits = limit
+        begin = f"BEGIN READ ONLY; SET LOCAL statement_timeout = {limit}"
+        connection.driver.execute(begin.encode())
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
@@ -294,13 +291,16 @@ class Postgres(EngineSession):
 
     def describe(self, driver: Driver[Any]) -> DatabaseSchema:
         """Read the tables and views of the schemas."""
-        with driver.transaction(), driver.cursor() as cursor:
+        try:
+            cursor = driver.cursor()
             return schema_of(
                 read_catalogue(cursor, self._shown),
                 self._shown,
                 folds_case=True,
                 available=lambda: flat(rows_of(cursor, _AVAILABLE)),
             )
+        finally:
+            driver.rollback()
 
 
 _SYSTEM = frozenset({"pg_catalog", "information_schema"})

@@ -11,7 +11,8 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -123,6 +124,7 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     from docker.errors import DockerException
     from testcontainers.core.container import DockerContainer
 
+    _settle_reaper()
     server, password, variable = _SERVERS[name], secrets.token_hex(12), f"DQA_{name.upper()}_IMAGE"
     chosen = image or os.environ.get(variable) or server.image
     container = DockerContainer(chosen, docker_client_kw={"timeout": _ENGINE_SECONDS})
@@ -206,3 +208,24 @@ def _end_of(container: DockerContainer, image: str) -> str | None:
     log = b"".join(container.get_logs()).decode("utf-8", "replace").splitlines()
     end = "\n".join(f"  {line}" for line in log[-_LOG_LINES:])
     return f"The container of '{image}' ended before its server was ready:\n{end}"
+
+
+@cache
+def _settle_reaper() -> None:
+    """Disable the reaper of testcontainers if its image is not available.
+
+    The reaper is a container that removes the other containers if this process is killed. Tests
+    also work without a reaper.
+    """
+    from docker.errors import DockerException, ImageNotFound
+    from testcontainers.core.config import testcontainers_config as config
+    from testcontainers.core.docker_client import DockerClient
+
+    with closing(DockerClient(timeout=_ENGINE_SECONDS).client) as client:
+        try:
+            client.images.get(config.ryuk_image)
+        except ImageNotFound:
+            try:
+                client.images.pull(config.ryuk_image)
+            except DockerException:
+                config.ryuk_disabled = True

@@ -16,7 +16,7 @@ from dqa.core.database import Database
 from dqa.core.errors import DqaError, UnknownNameError
 from dqa.core.files import read_text
 from dqa.databases.backends import BUILT_IN
-from dqa.testing.containers import SERVERS, run_container, why_no_container
+from dqa.testing.containers import SERVERS, run_container
 
 
 class DatabaseCreator(ExitStack):
@@ -135,11 +135,11 @@ class ServerStarter(ExitStack):
         if name not in self._urls:
             if self._mode == "skip":
                 pytest.skip(f"no {name} server: --dqa-containers=skip")
-            if self._mode == "auto" and (why := why_no_container()):
-                pytest.skip(f"no {name} server: {why}")
             try:
                 self._urls[name] = self.enter_context(run_container(name))
             except DqaError as error:
+                if self._mode == "auto":
+                    pytest.skip(f"no {name} server: {error}")
                 pytest.fail(
                     f"No {name} server: {error}\nOr set {variable} to the URL of a server that "
                     "tests may write to, or skip these tests with --dqa-containers=auto.",

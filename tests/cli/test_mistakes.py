@@ -61,7 +61,7 @@ WRONG = {
     "eval --generate 1 --replay bytes": "not a line of a cassette",
     "check --dialect mysql no.sql": "no.sql does not exist",
     "ask --database bytes --question ?": "'bytes' is not a database that any of",
-    "ask --database http://x/y --question ?": "is not a URL that any of",
+    "ask --database http://x/y --question ?": "has no dialect 'http'",
     f"{ASK} first --rules .": ". is a folder",
     # Questions
     "ask --database shop.db --question ''": "is empty",

@@ -189,6 +189,7 @@ def _attack_relational(own: OwnServer, database: Any, world: Situation, here: Pa
     with closing(database._session.connect()) as connection:
         cursor = connection.cursor()
         if own.name == "postgres":
+            cursor.execute("SET default_transaction_read_only = off")
             cursor.execute(f'SET search_path TO "{database.namespace}"')
         for statement in (*TABLES, SEQUENCE):
             cursor.execute(statement)

@@ -287,6 +287,13 @@ _TABLES = (
     "FROM duckdb_schemas() LEFT JOIN duckdb_tables() USING (database_name, schema_name) "
     "WHERE database_name = current_database() GROUP BY ALL ORDER BY ALL"
 )
+_IN_MAIN = (
+    "SELECT count(*) FROM (SELECT database_name, schema_name, internal FROM duckdb_tables() "
+    "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_views() "
+    "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
+    "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
+)
+"""A query for the number of objects in the schema `main` that a statement could name."""
 _ROWS = "dqa_rows"
 
 
@@ -366,8 +373,9 @@ class DuckdbFile(FileNamespaces):
         connection = connect(self._path, read_only=True)
         with suppress(duckdb.InvalidInputException):  # another session has locked the settings
             connection.execute(LOCK)
+        ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
         # The engine always looks in `main`, even if the session sets another path.
-        path = schemas if _MAIN in schemas else (*schemas, _MAIN)
+        path = (*schemas, _MAIN) if in_main and _MAIN not in schemas else schemas
         session = Duckdb(connection, schemas, name, search_path=path)
         session.file = self._path
         return session

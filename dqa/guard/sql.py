@@ -355,8 +355,14 @@ class _Rules:
                 part = node.expression
                 columns = None if _is_type(node) else of_values
             elif isinstance(node, exp.Column) and not _is_collation(node):
-                is_hidden = node.name.casefold() in hidden
-                columns = () if is_hidden else sources.get(node.table.casefold(), ())
+                if node.name.casefold() in hidden:
+                    raise Refusal(
+                        f"the system column {node.name} is hidden by the policy; if it is a "
+                        "column of your own, give it another name"
+                    )
+                if node.table.casefold() not in sources:
+                    raise Refusal(f"{node.table}.{node.name}: no {node.table} is in FROM")
+                columns = sources[node.table.casefold()]
             if columns is not None and part.name.casefold() not in columns:
                 hint = closest(part.name, known, schema=policy.schema)
                 raise Refusal(
@@ -385,8 +391,10 @@ class _Rules:
             elif isinstance(node, _FUNCTION_SOURCES):
                 name = _function_name(node).casefold()
                 alias = node.alias.casefold() or name
-                found = functions.setdefault(alias, {"*", *self.known["columns of functions"]})
-                found.update(map(str.casefold, node.alias_column_names or [alias]), [name])
+                found = {"*", name, *self.known["columns of functions"]}
+                found.update(map(str.casefold, node.alias_column_names or [alias]))
+                # The alias may name another function in another part of the statement.
+                functions[alias] = functions.get(alias, found) & found
             if isinstance(node, exp.Alias | exp.ColumnDef):
                 own.add(node.alias_or_name.casefold())
             elif isinstance(node, exp.TableAlias):

@@ -280,7 +280,9 @@ def _refuse_unless_plain(table: TableInfo, statement: str, dialect: str) -> None
 def _is_safe(one: str, other: str, policy: Policy, hiding: Collection[str]) -> bool:
     """Return whether a table hides everything that its partition or its parent (`other`) hides."""
     own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
-    is_hidden = policy.hidden_columns(other) <= policy.hidden_columns(one)
+    table = policy.known_tables.get(one)
+    columns = {column.name.casefold() for column in table.columns} if table is not None else set()
+    is_hidden = columns.isdisjoint(policy.hidden_columns(other) - policy.hidden_columns(one))
     return one in hiding and is_hidden and others in {"", own}
 
 

@@ -93,6 +93,7 @@ FEW = {"sales": "id = 1"}
         (dqa.Policy(row_filters=FEW, masks={"sales_2024.note": "*"}), []),
         (dqa.Policy(row_filters=FEW | {"sales_2024": "id = 1"}), ["sales", "sales_2024"]),
         (dqa.Policy(denied_columns=NOTE), ["sales", "sales_2024", "sales_may"]),
+        (dqa.Policy(denied_columns=NOTE | {"extra"}), ["sales", "sales_2024", "sales_may"]),
     ],
 )
 def test_a_child_table_hides_all_that_its_parent_hides(

@@ -133,6 +133,7 @@ class EngineSession(Session):
         self.name, self.namespace = name, namespace
         self.schemas, self.search_path = schemas, search_path
         self._on_close = on_close
+        self._suspects: set[str] = set()  # may have stopped the server
         self._start()
 
     def _start(self) -> None:
@@ -199,21 +200,34 @@ class EngineSession(Session):
         """Run a statement, and find the cause of an unclear failure.
 
         If the cause may be temporary, the statement runs again. If the cause remains unclear, a
-        trivial statement runs: if the database answers it, the failed statement is wrong.
+        trivial statement runs: if the database answers it, the failed statement is wrong. If not,
+        the statement may have stopped the server. It then runs again only if the database answers
+        the trivial statement first; if it fails again, it is wrong.
         """
-        until, left, may_repeat = perf_counter() + limits.seconds, limits, True
-        while True:
-            try:
-                return self._run_once(statement, left)
-            except UnsettledError as error:
-                unsettled, seconds = error, until - perf_counter()
-            if not (unsettled.may_pass and may_repeat and seconds > 0):
-                break
-            may_repeat, left = False, replace(limits, seconds=seconds)
+        until, is_suspect = perf_counter() + limits.seconds, statement in self._suspects
+        if is_suspect:
+            self._require_answer(limits, until)
         try:
-            self._run_once(self.trivial, replace(limits, seconds=max(seconds, _ASKING)))
-        except DqaError as away:
-            raise DatabaseUnavailableError(str(unsettled)) from away
+            rows = self._run_once(statement, limits)
+        except UnsettledError as error:
+            unsettled = error
+        else:
+            self._suspects.discard(statement)
+            return rows
+        seconds = until - perf_counter()
+        if unsettled.may_pass and not is_suspect and seconds > 0:
+            try:
+                return self._run_once(statement, replace(limits, seconds=seconds))
+            except UnsettledError as error:
+                unsettled = error
+            except DatabaseUnavailableError:
+                pass  # the first attempt may have stopped the server
+        try:
+            self._require_answer(limits, until)
+        except DatabaseUnavailableError as away:
+            if not is_suspect:
+                self._suspects.add(statement)
+                raise DatabaseUnavailableError(str(unsettled)) from away
         raise StatementError(f"{unsettled.problem}.") from unsettled
 
     def read_schema(self) -> DatabaseSchema:
@@ -228,6 +242,14 @@ class EngineSession(Session):
             raise DatabaseUnavailableError(
                 f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
             ) from error
+
+    def _require_answer(self, limits: Limits, until: float) -> None:
+        """Raise `DatabaseUnavailableError` if the database does not answer a trivial statement."""
+        seconds = max(until - perf_counter(), _ASKING)
+        try:
+            self._run_once(self.trivial, replace(limits, seconds=seconds))
+        except DqaError as error:
+            raise DatabaseUnavailableError(str(error)) from error
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()

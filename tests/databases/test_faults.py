@@ -123,11 +123,13 @@ class Server:
 
     trivial = "trivial"
     ask: Any = EngineSession.run
+    _require_answer: Any = EngineSession._require_answer
 
     def __init__(self, *, may_pass: bool = False, times: int = 1_000, dies: bool = False) -> None:
         self.may_pass, self.times, self.dies = may_pass, times, dies
         self.asked: list[str] = []
         self.is_away = False
+        self._suspects: set[str] = set()
 
     def _run_once(self, statement: str, _: Limits) -> Rows:
         self.asked.append(statement)
@@ -150,10 +152,27 @@ def test_what_is_unclear_is_tried_again_and_then_settled_by_asking() -> None:
         assert server.asked == asked
 
 
+@pytest.mark.parametrize("may_pass", [False, True])
+def test_no_statement_takes_a_server_down_as_an_outage_twice(may_pass: bool) -> None:
+    """The first time the server may have been at fault; the second time it answered before."""
+    server = Server(may_pass=may_pass, dies=True)
+    for _ in range(2):  # the second time, the server is still away
+        with pytest.raises(DatabaseUnavailableError):
+            server.ask("deadly", LIMITS)
+    for _ in range(2):
+        server.is_away = False
+        assert server.ask("trivial", LIMITS).rows == ((1,),)
+        with pytest.raises(StatementError, match="internal error"):
+            server.ask("deadly", LIMITS)
+        assert server.is_away
+
+
 def test_a_statement_that_an_outage_met_is_not_blamed_later() -> None:
-    """A server that was restarted meanwhile answers it as any other."""
+    """A server that was restarted meanwhile answers it as any other. A later outage is one."""
     server = Server(times=1, dies=True)
-    with pytest.raises(DatabaseUnavailableError, match="'shop' failed: internal error"):
-        server.ask("innocent", LIMITS)
-    server.is_away = server.dies = False
-    assert server.ask("innocent", LIMITS).rows == ((1,),)
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailableError, match="'shop' failed: internal error"):
+            server.ask("innocent", LIMITS)
+        server.is_away = False
+        assert server.ask("innocent", LIMITS).rows == ((1,),)
+        server.times = 1

@@ -54,6 +54,7 @@ _FACTS = (
 _CLOSING = 5
 """The maximum number of seconds for closing a session. A server may not answer."""
 _STATM = Path("/proc/self/statm")
+_VMSTAT = Path("/proc/vmstat")
 
 
 class WorkerBugError(Exception):
@@ -95,6 +96,7 @@ class Worker:
         self.facts: dict[str, Any] = {}
         started = monotonic()
         self._process, self._connection = start_process(_serve, opening, preload=opening.preload)
+        self._out_of_memory = _count_out_of_memory()
         try:
             self.facts = self.wait(until)
         except TimeoutError:
@@ -205,6 +207,8 @@ class Worker:
                 f"A worker process did not open the database: {how}. Open it again. If that fails "
                 "in the same way, the file may be damaged."
             )
+        if name == "SIGKILL" and _count_out_of_memory() > self._out_of_memory:
+            return out_of_memory()
         if name in _ENGINE_FAULTS or (code is not None and not name):
             return errors.StatementError(
                 f"The statement crashed the database engine ({how}). Write it in another way: "
@@ -228,6 +232,15 @@ def _decode_error(content: object) -> errors.DqaError:
                 error.args, error.__dict__ = (text,), attributes
                 return error
     raise EOFError
+
+
+def _count_out_of_memory() -> int:
+    """Return the number of processes that Linux killed for lack of memory; 0 on other systems."""
+    with suppress(OSError):
+        for line in _VMSTAT.read_text("ascii").splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0
 
 
 # In the worker

@@ -27,9 +27,12 @@ from dqa.databases.worker import STARTING, Worker, WorkerBugError
 
 MOST_WORKERS = 32
 """The maximum number of workers of a session, which run statements concurrently."""
-_GRACE = 0.4
-"""The number of seconds after the time limit in which an engine may still end its statement."""
-_ENDING = 0.5
+_GRACE, _GRACE_OF_SERVER = 0.4, 0.2
+"""The number of seconds after the time limit in which an engine may still end its statement.
+
+For a server it is shorter, because `_ENDING` follows.
+"""
+_ENDING = 0.7
 """After a kill: the maximum number of seconds until a new worker has connected to the server."""
 _MOST_STARTING = 4
 """The maximum number of workers that start at the same time.
@@ -138,9 +141,10 @@ class IsolatedSession(Session):
 
     def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
         until, most = monotonic() + limits.seconds, _TIMES * limits.bytes + _SPARE
+        grace = _GRACE_OF_SERVER if self._opening.is_server else _GRACE
         worker.send("run", statement, *astuple(limits))
         try:
-            return decode_rows(worker.wait(until + _GRACE, most))
+            return decode_rows(worker.wait(until + grace, most))
         except TimeoutError:
             worker.kill()
             if self._end_statement(worker.mark):

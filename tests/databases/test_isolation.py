@@ -29,7 +29,8 @@ from dqa.core.errors import (
     StatementTimeoutError,
 )
 from dqa.core.situation import Situation
-from dqa.databases import worker_pool
+from dqa.databases import worker, worker_pool
+from dqa.databases.opening import Opening
 from tests.programs import run_python, start_python
 from tests.sqlite_files import run_script
 
@@ -218,8 +219,52 @@ def test_a_wait_for_a_worker_is_the_databases_error(
         assert database.query("SELECT 1").rows == ((1,),)
 
 
-def test_a_killed_worker_is_replaced(shop_file: Path, shop: Database) -> None:
-    """An idle one unseen; one that runs a statement ends that statement only."""
+def test_a_worker_that_starts_late_still_ends_a_statement(
+    shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine, a slow statement is no outage."""
+
+    class Busy(worker.Worker):
+        starts = 0
+
+        def __init__(self, opening: Opening, until: float) -> None:
+            Busy.starts += 1
+            if Busy.starts > 1:
+                time.sleep(0.6)
+            else:
+                super().__init__(opening, until)
+                self.mark = "mark"
+
+        def send(self, request: str, *arguments: object) -> None:
+            if request == "end":
+                raise TimeoutError
+            super().send(request, *arguments)
+
+    monkeypatch.setattr(worker_pool, "Worker", Busy)
+    opening = Opening(plugins.backend("sqlite").namespaces, str(shop_file), is_server=True)
+    with closing(worker_pool.IsolatedSession(opening)) as session:
+        started = time.monotonic()
+        with pytest.raises(StatementTimeoutError):
+            session.run(DEAF, Limits(seconds=0.3))
+        assert Busy.starts == 2
+        assert time.monotonic() - started < 0.3 + 1.0 + LATE
+
+
+@pytest.mark.parametrize("kind", [DatabaseUnavailableError, StatementError])
+def test_a_killed_worker_is_replaced(
+    shop_file: Path,
+    shop: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: type[DqaError],
+) -> None:
+    """An idle one unseen; one that runs a statement ends that statement only.
+
+    The statement is wrong if the system killed the worker for lack of memory.
+    """
+    counts = tmp_path / "vmstat"
+    counts.write_text("oom_kill 0\n")
+    monkeypatch.setattr(worker, "_VMSTAT", counts)
     shop.query("SELECT 1")
     before = descendants(os.getpid())
     with closing(dqa.open_database(shop_file)) as database:
@@ -234,9 +279,9 @@ def test_a_killed_worker_is_replaced(shop_file: Path, shop: Database) -> None:
         with ThreadPoolExecutor(1) as threads:
             asked = threads.submit(database.query, DEAF, Limits(seconds=60.0))
             wait_for(lambda: ticks(number) > begun + 5, "the worker does nothing")
+            counts.write_text(f"oom_kill {int(kind is StatementError)}\n")
             os.kill(number, signal.SIGKILL)
-            # Neither a lack of memory nor the statement is the cause.
-            assert type(asked.exception()) is DatabaseUnavailableError
+            assert type(asked.exception()) is kind
         assert database.query("SELECT 1").rows == ((1,),)
 
 

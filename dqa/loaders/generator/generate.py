@@ -64,6 +64,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         not support these bounds.
     per_database
         Maximum number of questions per world; by default the scenario's usual number.
+        `dqa.GeneratedQuestions` gives each question its own database.
 
     Returns
     -------

@@ -282,6 +282,18 @@ class CypherReader(ValueReader):
             element.keys.append(self._name())
             self._expect(")")
             self._lengths(element)
+        elif self.ladybug and self._at("("):
+            self._filter()
+
+    def _filter(self) -> None:
+        """Read the filter of a path's steps: ``(r, n | WHERE r.km > 1 | {r.km}, {n.name})``."""
+        with self._inside() as end:
+            while is_word(self.keys[self.i]):
+                self.variables.add(self.folded(self._name()))
+                self._take(",")
+            while self.i < end:
+                if not self._take("|", ",", "WHERE"):
+                    self._expression()
 
     def _labels(self, depth: int = 0) -> list[int]:
         """Read a label expression; return the positions of its names.

@@ -27,7 +27,7 @@ _MOST_TRIED = 4e9
 """The maximum number of steps to match a regular expression."""
 _STORED_TEXT = 1_000.0
 """The assumed length of a text from the database that is matched with a regular expression."""
-_NUMBERS = re.compile(r"([-+]?\d+),([-+]?\d+)(?:,[-+]?(\d+))?")
+_NUMBERS = re.compile(r"([-+]?\d{1,19}),([-+]?\d{1,19})(?:,[-+]?(\d{1,19}))?")
 """Matches the arguments of a range() if they are numbers."""
 _SIZES = re.compile(r"(?:\d+|[-+,]|(?:size|length)\()+", re.IGNORECASE)
 """Matches the arguments of a range() that is at most as long as a value of the statement."""
@@ -132,11 +132,19 @@ def reduced(name: str, start: Size, items: Size, value: Size) -> Size:
     return Size(start.total + items.total * added, max(start.item, added))
 
 
+def _number(text: str) -> float:
+    """Return a decimal number; refuse another literal, such as ``0x10`` and ``10d``."""
+    try:
+        return float(text)
+    except ValueError:
+        raise Refusal(f"{text} is no decimal number; write digits only") from None
+
+
 def call_of(name: str, sizes: Sequence[Size], numbers: Sequence[str], words: AllowLists) -> Size:
     """Return the size of the result of a function, given its arguments and the numbers in them."""
     total = sum_of(sizes).total
     if name in words["repeating functions"]:
-        times = prod(max(float(number), 1.0) for number in numbers)
+        times = prod(max(_number(number), 1.0) for number in numbers)
         total *= require_at_most(_MOST_ITEMS, times, f"items of {name}()")
     elif name in words["replacing functions"]:
         total *= max(1.0, sizes[-1].total)
@@ -166,7 +174,7 @@ def range_of(arguments: str, largest: float) -> Size:
         start, stop, step = (int(number or 1) for number in bounds.groups())
         count = abs(stop - start) / (step or 1) + 1
     elif _SIZES.fullmatch(arguments):
-        count = sum(map(int, re.findall(r"\d+", arguments))) + largest
+        count = sum(map(float, re.findall(r"\d+", arguments))) + largest
     else:
-        raise Refusal("the bounds of range() must be numbers, size() or length()")
+        raise Refusal("the bounds of range() must be decimal numbers, size() or length()")
     return Size(require_at_most(_MOST_ITEMS, count, "items of range()"))

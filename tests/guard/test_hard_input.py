@@ -52,6 +52,7 @@ BAD_CYPHER = [
     "RETURN '" + "\\" * 19_000,
     "RETURN 1 " + "/*" * 9_000,
     "RETURN " + "`" * 19_001,
+    "RETURN range(0, " + "9" * 5_000 + ")",
 ]
 LONG_CYPHER = [
     "RETURN " + "NOT " * 4_000 + "true",

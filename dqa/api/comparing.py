@@ -194,12 +194,14 @@ _NO_COMPARISON = (
 
 
 def _require_one_scoring(runs: Sequence[Run]) -> None:
-    """Raise `UsageError` if the runs score answers differently."""
+    """Raise `UsageError` if the runs score answers differently. Runs without a spec may differ."""
     rules, listed = set(), []
     for run in runs:
-        rules.add((run.strict_official, run.spec and run.spec.rule_set))
+        if run.spec is None:
+            continue
+        rules.add((run.strict_official, run.spec.rule_set))
         right = "only the official answer" if run.strict_official else "every best answer"
-        rule_set = (run.spec and run.spec.rule_set) or "default"
+        rule_set = run.spec.rule_set or "default"
         listed.append(f"{run.location or 'a run in memory'} ({right}, {rule_set} rules)")
     if len(rules) > 1:
         raise UsageError(

@@ -130,6 +130,14 @@ def test_runs_that_count_otherwise_are_refused(
         api.compare(run, other)
 
 
+def test_a_run_without_a_spec_is_compared(finished: Path) -> None:
+    """Nothing is known about its rules, and it cannot be evaluated again."""
+    run = api.read_run(finished)
+    assert run.spec is not None
+    clean = replace(run, spec=run.spec.changed(rule_set="clean"))
+    assert api.compare(clean, replace(run, spec=None)).standings
+
+
 @pytest.mark.parametrize("answers", [("a", "ab"), ("ba", "bc")], ids=" ".join)
 def test_other_right_answers_are_refused(tmp_path: Path, answers: tuple[str, str]) -> None:
     """Also if some of them are the same."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
@@ -26,6 +27,8 @@ class Record(BaseModel):
         serialize_by_alias=True,
         json_schema_serialization_defaults_required=True,
     )
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """Fields that users may expect here, and where they are."""
 
     if not TYPE_CHECKING:  # Type checkers derive the signature from the fields.
 
@@ -100,10 +103,7 @@ def problem_of_field(
     """Describe the problem of one field, which the message calls `name`."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
-        path = list(map(str, found["loc"]))
-        near = get_close_matches(path[-1], sorted(_fields_in(record).difference(path)), n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        return f"there is no field '{name}'{hint}"
+        return f"there is no field '{name}'{_hint(list(map(str, found['loc'])), record)}"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))
     else:
@@ -114,12 +114,27 @@ def problem_of_field(
     return message
 
 
-def _fields_in(annotation: object) -> set[str]:
-    """Return the names of the fields of a record and of the records in it."""
+def _hint(path: Sequence[str], record: type[BaseModel] | None) -> str:
+    """Say where an unknown field belongs, or which field has a similar name."""
+    owners = {**getattr(record, "elsewhere", {}), **_owners_in(record, "the top level")}
+    owner = owners.get(path[-1])
+    if owner is not None and owner.strip("'") not in path:
+        return f" (it is a field of {owner})"
+    near = get_close_matches(path[-1], owners.keys() - path, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _owners_in(annotation: object, owner: str) -> dict[str, str]:
+    """Map the name of each field of a record and of the records in it to the field's owner."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-        return set().union(*map(_fields_in, get_args(annotation)))
-    fields = annotation.model_fields
-    return set(fields).union(*(_fields_in(field.annotation) for field in fields.values()))
+        nested, own = [(part, owner) for part in get_args(annotation)], {}
+    else:
+        fields = annotation.model_fields
+        nested = [(field.annotation, f"'{name}'") for name, field in fields.items()]
+        own = dict.fromkeys(fields, owner)
+    for part, place in nested:
+        own = _owners_in(part, place) | own
+    return own
 
 
 _MESSAGES = {

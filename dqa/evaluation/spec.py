@@ -32,6 +32,7 @@ from dqa.core.files import parse_json_of, problem_of_path, read_text, write_priv
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
 from dqa.core.text import counted
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.loaders.sources import QuestionSource, Source
 
 SPEC_VERSION = 2
@@ -88,9 +89,17 @@ def _policy_lists(value: object) -> object:
     }
 
 
+_ELSEWHERE = {
+    name: f"'{place}': {place}=dqa.{kind.__name__}({name}=...)"
+    for place, kind in (("calls", CallOptions), ("options", RunOptions))
+    for name in kind.model_fields
+}
+
+
 class ModelSpec(Record, use_attribute_docstrings=True):
     """A chat model: its name, its server and its parameters."""
 
+    elsewhere = _ELSEWHERE
     name: str
     """The model, as provider:model."""
     base_url: str | None = None
@@ -137,6 +146,7 @@ _Model: TypeAlias = Annotated[ModelSpec, BeforeValidator(_named_alone)]
 class Deciding(Record, use_attribute_docstrings=True):
     """The models of deciders, and their limits. Each field is an option of the commands."""
 
+    elsewhere = _ELSEWHERE
     model: Annotated[ModelSpec, BeforeValidator(_named_alone)] = ModelSpec(name="scripted:analyst")
     """Chat model, such as openai:NAME, or scripted:analyst (a program that needs no API key)."""
     protocol: ProtocolName = "react"

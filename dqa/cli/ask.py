@@ -155,9 +155,12 @@ def _question(
     if "rules" in fields:
         fields["rules"] = options.text_in("--rules", fields["rules"])
     named = tuple(candidate_name) if candidate_name else None
-    for name, value in (("rules", rules_text), ("candidates", named)):
+    for name, value, option in (
+        ("rules", rules_text, "--rules-text"),
+        ("candidates", named, "--candidate-name"),
+    ):
         if value is not None and name in fields:
-            raise UsageError(f"--{name} excludes --rules-text and --candidate-name: give one.")
+            raise UsageError(f"--{name} excludes {option}: give one.")
         fields.setdefault(name, value)
     return UserQuestion(**fields)
 

@@ -125,6 +125,7 @@ class Cassette:
                 read = cassette._read() if path.stat().st_size else 0
                 if cassette._answers and not resume:
                     raise UsageError(f"--record {path} already exists: choose a new file.")
+                cassette._require(models)
                 os.truncate(path, read)  # removes an incomplete last line
             cassette._file = open_to_add(path, new=is_new)
         except OSError as error:
@@ -148,6 +149,7 @@ class Cassette:
         cassette = cls(path, models)
         try:
             cassette._read()
+            cassette._require(models)
         except OSError as error:
             problem = problem_of_path(path, error)
             raise UsageError(f"{problem}: --replay needs a file that --record wrote.") from error
@@ -220,7 +222,7 @@ class Cassette:
 
     def _read(self) -> int:
         """Read the file. Return the number of bytes of its complete lines."""
-        read, wanted = 0, self.models
+        read = 0
         for number, line in enumerate(whole_lines(self.path), start=1):
             read += len(line)
             try:
@@ -236,13 +238,16 @@ class Cassette:
                 raise ParseError(self.path, number, problem) from error
         if not read:
             raise ParseError(self.path, 1, "this is an empty file: record it again.")
-        missing = [name for name in wanted if name not in self.models]
+        return read
+
+    def _require(self, models: Sequence[str]) -> None:
+        """Raise `UsageError` if the file has no replies of one of these models."""
+        missing = [name for name in models if name not in self.models]
         if missing:
             raise UsageError(
                 f"{self.path} contains replies of {', '.join(self.models)}, but none of "
                 f"{', '.join(missing)}: choose the recorded model (--model)."
             )
-        return read
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:

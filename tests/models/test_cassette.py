@@ -258,7 +258,8 @@ def test_a_cassette_is_never_overwritten(tape: Path, tmp_path: Path) -> None:
     """A new recording needs a new file; one without replies is as good as new."""
     Cassette.record(tape, [NAME]).close()
     ask(recording(tape, counting()), PROMPT)
-    with pytest.raises(UsageError, match="already exists"):
-        Cassette.record(tape, [NAME])
+    for name in (NAME, "openai:another"):
+        with pytest.raises(UsageError, match="already exists"):
+            Cassette.record(tape, [name])
     with pytest.raises(UsageError, match="cannot be written"):
         Cassette.record(tmp_path / "no" / "folder.jsonl", [NAME])

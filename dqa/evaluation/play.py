@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from dqa.core.decider import Decider, EpisodeDecider, Step, Trajectory
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import GameTakenError
+from dqa.core.errors import GameTakenError, UnknownNameError
 from dqa.core.events import AttemptEvent, EndingEvent, MoveEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import collect_recorders
@@ -115,9 +115,14 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
 
     Raises
     ------
+    UnknownNameError
+        A player has no decider.
     GameTakenError
         Another process has started to play the same game.
     """
+    for player in world.players:
+        if player not in deciders:
+            raise UnknownNameError("decider of the player", player, deciders)
     named = (world.name, str(seed)) if names is None else names
     moves = [] if moves is None else moves
     goal = ""

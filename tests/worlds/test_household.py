@@ -17,6 +17,7 @@ from dqa import plugins
 from dqa.core.decision import Ending, ending_of
 from dqa.core.errors import (
     DataError,
+    UnknownNameError,
     UsageError,
     WorldUnavailableError,
 )
@@ -279,3 +280,9 @@ def test_a_game_is_the_same_in_another_process(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout == f"{find_generated(task_of_seed(3), 3).data}\n"
+
+
+def test_each_player_needs_a_decider() -> None:
+    """The error shows the names of the players that have one."""
+    with pytest.raises(UnknownNameError, match=f"player '{AGENT}'. There are: another"):
+        play_episode(make_world("household"), {"another": decider("expert")}, 1)

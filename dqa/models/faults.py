@@ -132,6 +132,13 @@ _QUOTA = _pattern(
     r"\b(?:balance|credits?|quota) (?:is |are )?(?:insufficient|exhausted|too low|not enough)",
     r"billing_error|billing[ _]hard[ _]limit|payment required",
 )
+_BY_CODE = (
+    (FaultKind.QUOTA, _QUOTA),
+    (FaultKind.FILTERED, _FILTERED),
+    (FaultKind.TOO_LONG, _TOO_LONG),
+    (FaultKind.NOT_FOUND, _pattern("model_not_found")),
+)
+"""Kinds of faults by pattern of the provider's code. A code decides before status and message."""
 _BY_WORDS: Sequence[tuple[FaultKind, set[int], re.Pattern[str]]] = (
     # A request with more tokens than the limit per minute can never succeed.
     (FaultKind.TOO_LONG, {429}, _pattern("request too large")),
@@ -139,7 +146,7 @@ _BY_WORDS: Sequence[tuple[FaultKind, set[int], re.Pattern[str]]] = (
     (FaultKind.QUOTA, {200, 400, 403, 429}, _QUOTA),
     (FaultKind.TOO_LONG, {200, 400, 422}, _TOO_LONG),
 )
-"""Kinds of faults by HTTP status and pattern of code and message. `ServedError` has status 200."""
+"""Kinds of faults by HTTP status and pattern of the message. `ServedError` has status 200."""
 _LATER = _pattern(r"\b(?:retry|try again) (?:in|after)\b|retryDelay|per (?:minute|day)")
 """A message that recommends a later retry is about a rate limit, not an exhausted quota."""
 _BY_STATUS = {
@@ -163,12 +170,15 @@ _MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecod
 
 def diagnose(error: Exception) -> FaultKind:
     """Return the kind of an exception of any provider's package."""
-    status = _status(error)
+    status, words = _status(error), str(error)
+    codes = f"{_code(error)} {getattr(error, 'type', None)}"
+    for kind, pattern in _BY_CODE:
+        if pattern.search(codes) and (kind is FaultKind.QUOTA or (status or 0) < 500):
+            return kind
     # OpenAI's client raises `APIError` itself, without a status, for an error in a stream.
     is_served = isinstance(error, ServedError) or type(error).__name__ == "APIError"
     if status is None and not is_served:
         return _by_class(error)
-    words = f"{_code(error)} {getattr(error, 'type', None)} {error}"
     status = status or 200
     for kind, statuses, pattern in _BY_WORDS:
         if status in statuses and pattern.search(words):

@@ -123,12 +123,16 @@ MODES = [
     ends("status 404 for the model", error(404, "The model does not exist."), "not_found"),
     ends("status 402", error(402, "Payment required"), "quota"),
     ends("status 429 without quota", error(429, "no", "insufficient_quota"), "quota"),
+    *(ends(f"status {status} with a code of quota", error(status, "Try again in 20 s.", code),
+           "quota")
+      for status in (401, 429, 500, 503) for code in ("insufficient_quota", "billing_error")),
+    ends("status 400 for the model", error(400, "no", "model_not_found"), "not_found"),
     ends("status 400 without credit", error(400, "Your credit balance is too low."), "quota"),
     ends("status 403 without balance", error(403, "Your balance is insufficient."), "quota"),
     ends("gateway without quota", error(403, "no", "insufficient_user_quota"), "quota"),
     ends("status 400", error(400, "Bad value."), "request", ModelUnavailableError),
-    ends("status 400 too long", error(400, "no", "context_length_exceeded"), "too_long",
-         RequestTooLongError),
+    *(ends(f"status {status} too long", error(status, "no", "context_length_exceeded"), "too_long",
+           RequestTooLongError) for status in (400, 404, 429)),
     ends("status 413", error(413), "too_long", RequestTooLongError),
     ends("redirect", lambda h: send(h, b"", 307, Location="http://127.0.0.1:9/v1"), "redirect"),
     # errors in place of a reply, with status 200

@@ -153,10 +153,13 @@ def _add_reasoning(message: BaseMessage, part: Mapping[str, Any]) -> None:
 
 
 def _usage(usage: object) -> dict[str, Any] | None:
-    """Return the token counts of a server without invalid counts; None without any counts."""
-    if not isinstance(usage, dict):
-        return None
-    details = {name: _usage(value) for name, value in usage.items() if isinstance(value, dict)}
+    """Return the valid token counts of a server; None unless it counts input and output."""
+    counts = _counts(usage) if isinstance(usage, dict) else {}
+    return counts if {"prompt_tokens", "completion_tokens"} <= counts.keys() else None
+
+
+def _counts(usage: Mapping[str, Any]) -> dict[str, Any]:
+    details = {name: _counts(value) for name, value in usage.items() if isinstance(value, dict)}
     return {name: value for name, value in usage.items() if is_count(value)} | details
 
 

@@ -216,6 +216,7 @@ MODES = [
     answers("no usage", ok(usage=None), cost=UNKNOWN),
     answers("usage of zero", ok(usage={"prompt_tokens": 0, "completion_tokens": 0}), cost=UNKNOWN),
     answers("negative usage", ok(usage={**faulty.USAGE, "prompt_tokens": -1}), cost=UNKNOWN),
+    answers("usage of the request only", ok(usage={"prompt_tokens": 7}), cost=UNKNOWN),
     answers("usage in words", ok(usage={"prompt_tokens": "7", "completion_tokens": 5}),
             cost=UNKNOWN),
     answers("usage that is a text", ok(usage="lots"), cost=UNKNOWN),
@@ -281,3 +282,14 @@ def test_every_fault_is_classified_and_every_request_is_counted(
     assert asked == (RETRIES + 1 if mode.fault and not mode.once else 1)
     assert recorder.usage + recorder.lost == sum([mode.cost] * asked, Usage())
     assert not mode.fault or recorder.usage == Usage()
+
+
+@pytest.mark.parametrize("usage", [{}, {"total_tokens": 5}, {"prompt_tokens": 7}])
+def test_missing_counts_stay_unknown(
+    usage: dict[str, int], served: faulty.Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LangChain would count 0 tokens instead."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    served.turn_to(ok(usage=usage))
+    reply = model_at(served.url, 30.0, streaming=False).invoke("Where?")
+    assert reply.usage_metadata is None

@@ -42,6 +42,10 @@ _SPARE_NODES, _NODES = 500, 2
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
+_STRINGS = frozenset(kind for kind in TokenType if kind.name.endswith("STRING"))
+_QUOTED = _STRINGS | {TokenType.IDENTIFIER}
+_LONGEST_NAME = 63
+"""The number of bytes to which PostgreSQL cuts a name."""
 _CHAINING = _CLOSING | _NAMES | {TokenType.DOT}
 """Tokens before a bracket that continues a chain of calls or subscripts."""
 _VALUES = frozenset(
@@ -120,7 +124,7 @@ def _is_part(table: exp.Table, dialect: str) -> bool:
             # mean a table. In MariaDB, the name of a later part may mean a table, too.
             union, is_own = below.this, bool(node.args.get("recursive"))
             if dialect not in {"sqlite", "mysql", "mariadb"}:
-                is_own = is_own and isinstance(union, exp.Union)
+                is_own = is_own and isinstance(union, exp.Union) and not union.args.get("by_name")
                 is_own = is_own and any(found is table for found in union.expression.walk())
             if name in _names_of(node.expressions[own:], dialect):
                 return is_own and name in _names_of([below], dialect)
@@ -155,6 +159,9 @@ def parse(read: StatementText, dialect: str, functions: frozenset[str] = frozens
     text, tokens = read
     if any(MARK in token.text for token in tokens if token.token_type in _NAMES):
         raise Refusal(f"a name contains the letter {MARK}, which is not supported")
+    names = (token.text for token in tokens if token.token_type in _NAMES)
+    if dialect == "postgres" and any(len(name.encode()) > _LONGEST_NAME for name in names):
+        raise Refusal(f"a name is longer than {_LONGEST_NAME} bytes: shorten it")
     known = lists(dialect)
     _refuse_too_large(tokens)
     allowed = known["functions"] | {name.rpartition(".")[2] for name in functions}
@@ -247,6 +254,8 @@ def _adapted(
 def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLists) -> bool:
     """Return whether a word is unknown to sqlglot, e.g. USING in ``ORDER BY x USING >``."""
     kind, name = token.token_type, token.text.lower()
+    if kind in _QUOTED:
+        return False
     is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
     return (
         name == "symmetric"
@@ -264,6 +273,8 @@ def _is_mysql_word(
     kind, name = token.token_type, token.text.lower()
     if kind in _BRACES:
         raise Refusal("braces may contain only a date or a time, as in {d '2024-01-01'}")
+    if kind in _QUOTED:
+        return False
     is_order = clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC}
     is_time = before.text.lower() == "of" and name in {"timestamp", "transaction"}
     return is_order or is_time or name in known["words that change nothing"]

@@ -38,6 +38,14 @@ _INSTEAD = {
 }
 _CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
+_VALUE_FUNCTIONS = frozenset(
+    {
+        *("current_catalog", "current_date", "current_role", "current_schema", "current_time"),
+        *("current_timestamp", "current_user", "localtime", "localtimestamp", "session_user"),
+        *("system_user", "user"),
+    }
+)
+"""Functions that PostgreSQL also reads without brackets in FROM."""
 _SYSTEM_COLUMNS = frozenset({"ctid", "tableoid", "cmin", "cmax", "xmin", "xmax"})
 """The system columns of every PostgreSQL table."""
 _OPTION = (
@@ -63,6 +71,8 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     """
     read = read_text(statement, dialect)
     prefix = _EXPLAIN.match(read.text)
+    if dialect not in {"mysql", "mariadb"} and read.text[:7].lower() == "analyze":
+        prefix = None  # elsewhere, ANALYZE writes statistics
     if prefix is None and DESCRIBING.match(read.text):
         form = describing_form(read.text, dialect, policy)
         if form is not None:
@@ -165,10 +175,25 @@ class _Rules:
             case exp.In() if self.dialect == "sqlite" and node.args.get("field") is not None:
                 # SQLite reads ``x IN name`` as a table, but the tree has no table node for it.
                 problem = "IN needs a list or a query: write IN (SELECT column FROM table)"
+            case exp.In(parent=exp.Pivot()) if node.args.get("field") is not None:
+                problem = "PIVOT needs its values: write ON x IN (1, 2), not the name of a type"
+            case exp.Pivot() if self._searches_values(node):
+                # DuckDB finds the values by another statement, in which WITH parts are missing.
+                problem = "PIVOT needs its values next to this WITH: write ON x IN (1, 2)"
             case exp.Pivot() | exp.Summarize() if not isinstance(node.this, _APPLIED):
                 # DuckDB would read a text in this position as the name of a file.
                 problem = f"{type(node).__name__.upper()} needs a table or a query, not text"
         return problem
+
+    def _searches_values(self, node: exp.Pivot) -> bool:
+        """Return whether DuckDB could find the values of a PIVOT without the parts of WITH."""
+        parts = [one for one in self.parsed.nodes if isinstance(one, exp.With)]
+        if self.dialect != "duckdb" or node.args.get("unpivot") or not parts:
+            return False
+        values = node.args.get("fields") or node.expressions
+        is_listed = all(isinstance(one, exp.In) for one in values)
+        is_nested = len(parts) > 1 or bool(parts[0].args.get("recursive"))
+        return any(one.find(exp.Query) for one in values) or (is_nested and not is_listed)
 
     def _refuse_outside(self, owner: Sequence[exp.Expr], what: str, name: str) -> None:
         """Refuse an object whose schema is, or could be, outside of the schema scope."""
@@ -227,6 +252,9 @@ class _Rules:
         if id(node) not in self.parsed.tables:
             return  # a reference to a WITH part
         name, schema = node.name.lower(), node.db.lower()
+        is_plain = not (schema or node.this.args.get("quoted"))
+        if self.dialect == "postgres" and is_plain and name in _VALUE_FUNCTIONS:
+            raise Refusal(f"{name} may not be used in FROM; write SELECT {name}")
         if name.startswith(TABLE_PREFIX) and not self.policy.allows_table(name, schema):
             raise Refusal(
                 f"the table {name} belongs to a run store; to read it, list it in the policy's "
@@ -392,7 +420,7 @@ class _Rules:
                 name = _function_name(node).casefold()
                 alias = node.alias.casefold() or name
                 found = {"*", name, *self.known["columns of functions"]}
-                found.update(map(str.casefold, node.alias_column_names or [alias]))
+                found.update(_columns_of(node, is_exact=self.dialect == "postgres"))
                 # The alias may name another function in another part of the statement.
                 functions[alias] = functions.get(alias, found) & found
             if isinstance(node, exp.Alias | exp.ColumnDef):
@@ -406,6 +434,22 @@ def _function_name(node: exp.Expr) -> str:
     function = node.this.expression if isinstance(node.this, exp.Dot) else node.this
     name = function.this if isinstance(function, exp.Anonymous) else type(function).__name__
     return str(name).removeprefix(MARK)
+
+
+def _columns_of(function: exp.Expr, *, is_exact: bool) -> set[str]:
+    """Return the columns that the alias of a function in FROM names, in lower case.
+
+    With `is_exact`, names are left out that PostgreSQL does not find in lower case, such as "A".
+    """
+    alias = function.args.get("alias")
+    named = (alias.columns or [alias.this]) if isinstance(alias, exp.TableAlias) else []
+    found = set[str]()
+    for one in named:
+        name = one.this if isinstance(one, exp.ColumnDef) else one
+        if isinstance(name, exp.Identifier):
+            text = name.name if name.args.get("quoted") else name.name.lower()
+            found |= {name.name.casefold()} if not is_exact else {text} & {name.name.casefold()}
+    return found
 
 
 def _is_type(node: exp.Expr) -> bool:

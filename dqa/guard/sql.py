@@ -404,16 +404,28 @@ class _Rules:
         The columns are None if any column is allowed. `words` are columns of known tables.
         """
         own = set(words)
+        for node in self.parsed.nodes:
+            if isinstance(node, exp.Alias | exp.ColumnDef):
+                own.add(node.alias_or_name.casefold())
+            elif isinstance(node, exp.TableAlias):
+                own.update(column.name.casefold() for column in node.columns)
         is_strict = self.dialect == "postgres" and self.policy.schema is not None
         columns = own if is_strict else None
         sources: dict[str, Collection[str] | None] = dict.fromkeys(self.parsed.joins, columns)
         functions: dict[str, set[str]] = {}
         for node in self.parsed.nodes:
             if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-                is_known = id(node) not in self.parsed.tables
-                is_known |= node.name.casefold() in self.policy.visible_tables
+                is_part = id(node) not in self.parsed.tables
+                is_known = is_part or node.name.casefold() in self.policy.visible_tables
+                # An alias elsewhere in the statement is not a column of this table.
+                own_columns = map(str.casefold, node.alias_column_names)
+                found = columns if is_part or not is_strict else {*words, *own_columns}
                 for name in (node.alias_or_name.casefold(), node.name.casefold()):
-                    sources[name] = sources.get(name, columns) if is_known else None
+                    known = sources.get(name, found)
+                    if not is_known or known is None or found is None:
+                        sources[name] = None
+                    else:
+                        sources[name] = {*known} & {*found}
             elif isinstance(node, _QUERY_SOURCES) or isinstance(node.this, exp.Subquery):
                 sources.setdefault(node.alias.casefold(), columns)
             elif isinstance(node, _FUNCTION_SOURCES):
@@ -423,10 +435,6 @@ class _Rules:
                 found.update(_columns_of(node, is_exact=self.dialect == "postgres"))
                 # The alias may name another function in another part of the statement.
                 functions[alias] = functions.get(alias, found) & found
-            if isinstance(node, exp.Alias | exp.ColumnDef):
-                own.add(node.alias_or_name.casefold())
-            elif isinstance(node, exp.TableAlias):
-                own.update(column.name.casefold() for column in node.columns)
         return {**sources, **functions, "": None}
 
 

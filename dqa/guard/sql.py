@@ -389,7 +389,10 @@ class _Rules:
                         "column of your own, give it another name"
                     )
                 if node.table.casefold() not in sources:
-                    raise Refusal(f"{node.table}.{node.name}: no {node.table} is in FROM")
+                    raise Refusal(
+                        f"{node.table}.{node.name} names {node.table}, which is not in FROM; "
+                        "correct the name, or add it to FROM"
+                    )
                 columns = sources[node.table.casefold()]
             if columns is not None and part.name.casefold() not in columns:
                 hint = closest(part.name, known, schema=policy.schema)

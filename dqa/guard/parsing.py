@@ -330,12 +330,16 @@ def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str
     )
     found.update(node.name.lower() for node in parsed.nodes if isinstance(node, exp.Anonymous))
     written: Counter[str] = Counter()
+    words = known.syntax | known["options"]
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
-        name = token.text.lower()
+        name = token.text.lower().rpartition(" ")[2]
+        is_name = token.token_type in _NAMES
         is_call = after is not None and after.token_type is TokenType.L_PAREN
-        is_word = token.token_type is TokenType.VAR and name in known.syntax | known["options"]
-        is_word |= is_call and name in known["special functions"]
-        if token.token_type in _NAMES and token.start not in starts and not is_word:
+        # A database may read a word of sqlglot before "(" as a function.
+        is_word = is_call and not is_name and name[:1].isalpha()
+        is_known = (is_word or token.token_type is TokenType.VAR) and name in words
+        is_known |= is_call and name in known["special functions"]
+        if (is_word or (is_name and token.start not in starts)) and not is_known:
             written[name] += 1
     found["SELECT"] = sum(isinstance(node, exp.Select) for node in parsed.nodes)
     written["SELECT"] = sum(token.token_type is TokenType.SELECT for token in tokens)

@@ -228,14 +228,15 @@ class _Rules:
         is_own = not owner or (self.dialect == "postgres" and owner == "pg_catalog")
         if name not in self.known["functions"] or not (is_own or self.dialect == "duckdb"):
             self._refuse_function(full)
-        # If the result of pg_typeof is compared with a text, PostgreSQL looks up a type of that
-        # name.
-        is_text = isinstance(parent, exp.Cast) and parent.is_type("text", "varchar")
-        is_item = isinstance(parent, exp.Select | exp.Alias | exp.Group | exp.Ordered)
-        is_shown = name == "pg_typeof" and (is_text or is_item)
-        is_outside = name in self.known["functions that look outside"] and not is_shown
+        is_outside = name in self.known["functions that look outside"]
         if is_outside and (self.scope is not None or self.policy.restricts):
-            raise Refusal(f"the function {full} could refer to objects that may not be read")
+            # If PostgreSQL compares the result with a text, it looks up a type of that name.
+            is_typed = name == "pg_typeof"
+            if not (is_typed and isinstance(parent, exp.Cast) and parent.is_type("text")):
+                hint = "; write pg_typeof(x)::text" if is_typed else ""
+                raise Refusal(
+                    f"the function {full} could refer to objects that may not be read{hint}"
+                )
         if name in self.known["functions of settings"]:
             known = self.known["settings"]
             first = node.expressions[0] if node.expressions else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -14,11 +14,21 @@ from dqa.guard.parsing import Parsed, called
 
 _LARGEST = 1_000_000
 """The maximum number of characters or values that a call may process."""
-_WIDE = re.compile(r"\{[^{}]*\d{4}|\{[^}]*\{|\{[^{}]*:\}[<>=^]|%[^a-zA-Z%]*(?:\d{4}|\*)", re.DOTALL)
-"""Matches a format of DuckDB that may contain a width of four digits or a computed width. In
-``{:}>5}``, the first brace is a fill character."""
+_WIDE_BRACES = re.compile(r"\{[^{}]*\d{4}|\{[^}]*\{|\{[^{}]*:\}[<>=^]", re.DOTALL)
+"""Matches a format that may contain a width of four digits or a computed width.
+
+In ``{:}>5}``, the first brace is a fill character.
+"""
+_WIDE_PERCENT = re.compile(r"%[^a-zA-Z%]*(?:\d{4}|\*)", re.DOTALL)
+_FORMATS: Mapping[tuple[str, str], re.Pattern[str]] = {
+    ("duckdb", "format"): _WIDE_BRACES,
+    ("duckdb", "printf"): _WIDE_PERCENT,
+    ("mariadb", "sformat"): _WIDE_BRACES,
+    ("postgres", "format"): _WIDE_PERCENT,
+}
+"""The functions that format values. SQLite limits the length of a text itself."""
 _FORMATTED = 1_000.0
-"""The assumed length of a formatted value, because `_WIDE` refuses widths of four digits."""
+"""The assumed length of a formatted value, because widths of four digits are refused."""
 _PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
 """PostgreSQL operators that compare all pairs of two arrays."""
 _COMPUTED = (exp.Anonymous, exp.Column, exp.Query)
@@ -48,9 +58,9 @@ def require_short_values(parsed: Parsed) -> None:
             size = min(inner[0], 1e4) ** min(inner[1], 64.0)
         elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
             size = inner[0] * 2.0 ** min(inner[1], 64.0)
-        elif parsed.dialect == "duckdb" and name in {"format", "printf"}:
+        elif wide := _FORMATS.get((parsed.dialect, name)):
             text = next(node.iter_expressions(), None)
-            is_narrow = isinstance(text, exp.Literal) and not _WIDE.search(text.name)
+            is_narrow = isinstance(text, exp.Literal) and not wide.search(text.name)
             size, cost = max(size, _FORMATTED), 1.0 if is_narrow else math.inf
         elif name in {"lpad", "rpad"}:
             cost = size

@@ -81,6 +81,8 @@ class QueriedRows(ToolRecord):
         The total number of rows. None if the result is complete, or if the total is unknown.
     seconds
         The time in seconds that the database needed for the statement.
+    warning
+        A warning of the database, for example about an unknown label; empty if there is none.
     """
 
     statement: str
@@ -89,19 +91,21 @@ class QueriedRows(ToolRecord):
     cut: Cut | None = None
     total: int | None = None
     seconds: float = 0.0
+    warning: str = ""
 
     @classmethod
     def of(cls, database: Database, statement: str, limits: Limits) -> Self:
         """Run a statement and return its result."""
         rows = database.query(statement, limits)
-        same = ("columns", "rows", "cut", "total", "seconds")
+        same = ("columns", "rows", "cut", "total", "seconds", "warning")
         found = {name: getattr(rows, name) for name in same}
         # Skip pydantic's slow validation: the values come from the database.
         return cls.model_construct(database=database.name, statement=statement, **found)
 
     def to_text(self) -> str:
         """Return the rows as a model reads them, with all digits; see `Rows.to_text`."""
-        return Rows(self.columns, self.rows, self.cut, total=self.total).to_text(digits=0)
+        shown = Rows(self.columns, self.rows, self.cut, total=self.total, warning=self.warning)
+        return shown.to_text(digits=0)
 
 
 class StatementVerdict(ToolRecord):

@@ -69,8 +69,8 @@ def query(  # noqa: PLR0913  (one parameter per option)
         rows = [[_shown(cell) for cell in row] for row in found.rows]
         table = Table("", [visible(name) for name in found.columns], [], rows)
         show(found, [table, counted(len(rows), "row")], as_json=as_json)
-    if found.cut is not None:
-        echo(f"warning: {_cut(found)}", err=True)
+    for warning in filter(None, (found.warning, found.cut and _cut(found))):
+        echo(f"warning: {warning}", err=True)
 
 
 def _statement(statement: str | None, file: Path | None) -> str:

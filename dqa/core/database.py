@@ -125,17 +125,15 @@ class Rows:
         return "\n".join([dump_row(self.columns), *map(dump_row, shown), self._closing()])
 
     def _closing(self) -> str:
-        shown = len(self.rows)
-        count = counted(shown, "row") + (f"; {self.warning}" if self.warning else "")
+        count, warning = len(self.rows), f"; {self.warning}" if self.warning else ""
         if self.cut is None:
-            return f"({count})"
+            return f"({counted(count, 'row')}{warning})"
         if self.cut == "cells":
-            return f"({count}; long cells were cut: select a part of them, e.g. SUBSTRING)"
+            cut = f"{counted(count, 'row')}; long cells were cut: select a part of them"
+            return f"({cut}, e.g. SUBSTRING{warning})"
         of = "" if self.total is None else f" of {self.total:,}"
-        return (
-            f"(only the first {shown:,}{of} rows are shown, by the limit on {self.cut}; "
-            f"{self.advice})"
-        )
+        shown = f"only the first {count:,}{of} rows are shown, by the limit on {self.cut}"
+        return f"({shown}; {self.advice}{warning})"
 
 
 def decode_rows(values: Sequence[Any]) -> Rows:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import dqa
 from dqa.core.database import Database, Limits
 from dqa.core.display import dump_row
 from dqa.core.errors import (
@@ -222,7 +223,7 @@ def test_a_schema_omits_no_type_and_no_pair(target: Target) -> None:
     try:
         database = target.backend.open(target.url)
         lines = [line for line in database.schema().lines() if "Dqa_test" in line or "__" in line]
-        misspelt = database.query("MATCH (n:Dqa_test_aa)-[:Dqa_test_rr]->() RETURN n.xx")
+        misspelt = dqa.query(database, "MATCH (n:Dqa_test_aa)-[:Dqa_test_rr]->() RETURN n.xx")
         shown = database.query("SHOW DATABASES YIELD name RETURN name")
         database.close()
     finally:
@@ -236,6 +237,7 @@ def test_a_schema_omits_no_type_and_no_pair(target: Target) -> None:
     assert len(lines) == 6
     assert "(:__Entity__ {}) /* on nodes that have other labels, too */" in lines
     for name in ("label Dqa_test_aa", "relationship type Dqa_test_rr", "property xx"):
+        assert f"there is no {name}" in misspelt.warning
         assert f"there is no {name}" in misspelt.to_text()
     assert ("system",) in shown.rows
 

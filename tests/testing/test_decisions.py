@@ -124,7 +124,9 @@ def test_a_choice_is_a_candidate_and_a_message_has_warnings(tmp_path: Path) -> N
     meant = asked.changed(candidates=("here", "elsewhere "))
     named = dqa.ask(database, meant, decider=Stray(), allow_no_evidence=True, record=False)
     assert named.choice == "elsewhere "
-    warned = Rows(("n",), (), warning="there is no label Plnat").to_text()
+    rows = Rows(("n",), (), warning="there is no label Plnat")
+    assert replace(rows, cut="rows").to_text().endswith("; there is no label Plnat)")
+    warned = rows.to_text()
     read = replace(MADE, evidence=(Evidence("MATCH (p:Plnat) RETURN p.n", warned),))
     with pytest.raises(AssertionError, match="-> 0 rows; there is no label Plnat"):
         assert_choice(read, "north")

@@ -12,9 +12,11 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage, ending_of
@@ -29,6 +31,7 @@ from dqa.core.events import EndingEvent
 from dqa.core.provenance import CurrentDecision, utc_now, while_deciding
 from dqa.core.question import Question
 from dqa.core.recorder import collect_recorders
+from dqa.core.records import problem_of
 from dqa.core.spans import Span, start_span
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.prepare import Group, Setup, Task
@@ -42,6 +45,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _FAILED = frozenset({Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.STOPPED, Ending.CRASHED})
 _STOPS = (UsageError, DataError, PluginError)
 """Errors that stop the run, because the user must fix them first."""
+_VALID = TypeAdapter(Decision)
 
 
 def end_decision(decision: Decision, error: Exception) -> Decision:
@@ -62,10 +66,15 @@ def end_decision(decision: Decision, error: Exception) -> Decision:
 
 
 def require_decision(returned: object, decider: str) -> Decision:
-    """Return what a decider returned. Raise `TypeError` if it is not a decision."""
-    if isinstance(returned, Decision):
-        return returned
-    raise TypeError(f"the decider '{decider}' returned {returned!r}, not a Decision")
+    """Return what a decider returned. Raise `TypeError` if it is not a valid decision."""
+    if not isinstance(returned, Decision):
+        raise TypeError(f"the decider '{decider}' returned {returned!r}, not a Decision")
+    given = {field.name: getattr(returned, field.name) for field in fields(returned)}
+    try:
+        return _VALID.validate_python(given)
+    except ValidationError as error:
+        problem = problem_of(error)
+        raise TypeError(f"the decider '{decider}' returned a wrong Decision: {problem}") from None
 
 
 def decide_or_end(

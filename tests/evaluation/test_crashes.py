@@ -59,6 +59,21 @@ def test_a_bug_of_a_decider_ends_one_decision(
     assert "one at locating/2 on sqlite: ZeroDivisionError: *** is no divisor" in run.report()
 
 
+def test_a_decision_with_a_field_of_a_wrong_type_is_a_bug_of_its_decider(
+    questions: QuestionSet, official: Answer, tmp_path: Path
+) -> None:
+    """It ends one decision; the problem names the decider and the field."""
+
+    def answer(question: dqa.Question, database: dqa.Database) -> Any:
+        return 7 if question.key == "locating/2" else official(question, database)
+
+    run = dqa.evaluate(questions, Rule("one", answer), databases="sqlite", out=tmp_path / "run")
+    assert [result.outcome for result in run.results].count(Outcome.CORRECT) == 5
+    (trace,) = run.select("locating/2")
+    assert trace.ending is Ending.CRASHED
+    assert "'one' returned a wrong Decision: answer" in (trace.error or "")
+
+
 def test_only_crashes_in_a_row_stop_a_run(questions: QuestionSet, official: Answer) -> None:
     """What is broken for every question is reported once, and not asked for ever."""
     numbers = count()

@@ -55,10 +55,16 @@ _CONTRACTS: Mapping[str, str] = {
 
 
 @cache
-def _registered(kind: str) -> dict[str, EntryPoint]:
+def _points(kind: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of one kind of plug-in, sorted by name."""
     group = "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
-    return {point.name: point for point in sorted(entry_points(group=group))}
+    return tuple(sorted(set(entry_points(group=group))))
+
+
+@cache
+def _registered(kind: str) -> dict[str, EntryPoint]:
+    """Return an entry point for each name of a kind of plug-in."""
+    return {point.name: point for point in _points(kind)}
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -102,6 +108,12 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
     found = _registered(kind).get(name)
     if found is None:
         raise UnknownNameError("question set" if kind == "set" else kind, name, names(kind))
+    values = [point.value for point in _points(kind) if point.name == name]
+    if len(values) > 1:
+        raise PluginError(
+            f"{len(values)} packages register the {kind} '{name}': {', '.join(values)}. Rename or "
+            "remove all but one."
+        )
     where = f"The {kind} '{name}' is registered as {found.value}"
     return _object(found.value, where, _CONTRACTS[kind], is_class=kind in {"event", "format"})
 

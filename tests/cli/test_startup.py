@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -119,6 +120,7 @@ def with_broken(tmp_path: Path) -> dict[str, str]:
         f"[dqa.{group}]\n" + "".join(f"{name} = broken_{name}:PLUGIN\n" for name in BROKEN)
         for group in groups
     ]
+    lines[0] += "react = broken_missing:PLUGIN\n"  # LDM2 has a decider of this name
     (info / "entry_points.txt").write_text("".join(lines))
     for name, text in BROKEN.items():
         (site / f"broken_{name}.py").write_text(text)
@@ -146,4 +148,6 @@ def test_a_listing_survives_what_cannot_be_loaded(with_broken: dict[str, str]) -
         assert "ZeroDivisionError" in told["raising"]
         assert "has no attribute 'PLUGIN'" in told["nothing"]
         assert "has the wrong type" in told["contract"]
+        if kind == "deciders":
+            assert re.search(r"2 packages .*'react': broken_missing.*, dqa_ldm2", entries["react"])
         assert not [line for line in told.values() if "\n" in line]

@@ -146,6 +146,8 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
         if transport == "http":
             names = _names(host, allowed_hosts)
             listening = stack.enter_context(_listen(host, port))
+            # Accepted sockets inherit this option. Without it, each call waits 40 ms.
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         opened: dict[str, Database] = {}
         access: Access = {"policy": policy_of(policy), "audit": audit_of(audit), "tables": tables}
         for name, location in located(databases).items():

@@ -32,19 +32,20 @@ class UserQuestion(Record, use_attribute_docstrings=True):
     """
 
     question: str | None = None
-    """Question to decide. Not allowed with --scenario."""
+    """Question to decide. Not allowed with a scenario."""
     scenario: str | None = None
     """Scenario of the data in the database. It supplies the question, the rules and the
     simulator."""
     target: Mapping[str, TargetValue] = {}
-    """Value of a parameter of the scenario's question. May be repeated."""
+    """Values of parameters of the scenario's question. The option sets one; it may be repeated."""
     rules: str | None = None
     """Business rules for the decision."""
     candidates: str | tuple[Candidate, ...] | None = None
-    """Statement whose first column contains the possible decisions. Python and files also accept a
-    list."""
+    """Statement whose first column contains the possible decisions. Python, files and tools also
+    accept a list."""
     context: tuple[str, ...] = ()
-    """Statement whose rows are shown to deciders that write no statements. May be repeated."""
+    """Statements whose rows are shown to deciders that write no statements. The option adds one; it
+    may be repeated."""
 
     @model_validator(mode="after")
     def _check_fields(self) -> Self:

@@ -172,7 +172,7 @@ class _Rules:
                 problem = f"the WITH part '{node.alias}' is not a query"
             case exp.Operator() if not _CATALOG_OPERATOR.fullmatch(node.args["operator"]):
                 problem = "OPERATOR(...) may only name an operator of pg_catalog"
-            case exp.In() if self.dialect == "sqlite" and node.args.get("field") is not None:
+            case exp.In(args={"field": exp.Expr()}) if self.dialect in {"sqlite", "ansi"}:
                 # SQLite reads ``x IN name`` as a table, but the tree has no table node for it.
                 problem = "IN needs a list or a query: write IN (SELECT column FROM table)"
             case exp.In(parent=exp.Pivot()) if node.args.get("field") is not None:
@@ -377,6 +377,10 @@ class _Rules:
         words = {"*", *self.known["columns of functions"], *known, *system}
         of_values = words if policy.schema is not None else ()
         sources = self._sources(words)
+        # A wrong name of a database before a column of such a join stops a MariaDB server.
+        joins = [node for node in self.parsed.nodes if isinstance(node, exp.Join)]
+        is_shared = any(node.method or node.args.get("using") for node in joins)
+        is_shared &= self.dialect == "mariadb"
         for node in self.parsed.nodes:
             columns: Collection[str] | None = None
             part = node
@@ -389,6 +393,8 @@ class _Rules:
                         f"the system column {node.name} is hidden by the policy; if it is a "
                         "column of your own, give it another name"
                     )
+                if node.db and is_shared:
+                    raise Refusal(f"write {node.table}.{node.name} without the name of a database")
                 if node.table.casefold() not in sources:
                     raise Refusal(
                         f"{node.table}.{node.name} names {node.table}, which is not in FROM; "
@@ -416,7 +422,6 @@ class _Rules:
         is_strict = self.dialect == "postgres" and self.policy.schema is not None
         columns = own if is_strict else None
         sources: dict[str, Collection[str] | None] = dict.fromkeys(self.parsed.joins, columns)
-        functions: dict[str, set[str]] = {}
         for node in self.parsed.nodes:
             if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
                 is_part = id(node) not in self.parsed.tables
@@ -425,11 +430,7 @@ class _Rules:
                 own_columns = map(str.casefold, node.alias_column_names)
                 found = columns if is_part or not is_strict else {*words, *own_columns}
                 for name in (node.alias_or_name.casefold(), node.name.casefold()):
-                    known = sources.get(name, found)
-                    if not is_known or known is None or found is None:
-                        sources[name] = None
-                    else:
-                        sources[name] = {*known} & {*found}
+                    sources[name] = _common(sources.get(name), found if is_known else None)
             elif isinstance(node, _QUERY_SOURCES) or isinstance(node.this, exp.Subquery):
                 sources.setdefault(node.alias.casefold(), columns)
             elif isinstance(node, _FUNCTION_SOURCES):
@@ -437,9 +438,13 @@ class _Rules:
                 alias = node.alias.casefold() or name
                 found = {"*", name, *self.known["columns of functions"]}
                 found.update(_columns_of(node, is_exact=self.dialect == "postgres"))
-                # The alias may name another function in another part of the statement.
-                functions[alias] = functions.get(alias, found) & found
-        return {**sources, **functions, "": None}
+                # The alias may name something else in another part of the statement.
+                sources[alias] = _common(sources.get(alias), found)
+        return {**sources, "": None}
+
+
+def _common(one: Collection[str] | None, other: Collection[str] | None) -> Collection[str] | None:
+    return one if other is None else other if one is None else {*one} & {*other}
 
 
 def _function_name(node: exp.Expr) -> str:
@@ -449,15 +454,20 @@ def _function_name(node: exp.Expr) -> str:
 
 
 def _columns_of(function: exp.Expr, *, is_exact: bool) -> set[str]:
-    """Return the columns that the alias of a function in FROM names, in lower case.
+    """Return the columns that a function in FROM or its alias names, in lower case.
 
     With `is_exact`, names are left out that PostgreSQL does not find in lower case, such as "A".
     """
-    alias = function.args.get("alias")
-    named = (alias.columns or [alias.this]) if isinstance(alias, exp.TableAlias) else []
+    alias, source = function.args.get("alias"), function.this
+    named = [*alias.columns] if isinstance(alias, exp.TableAlias) else []
+    if not named:
+        named = [alias and alias.this]
+        if isinstance(source, exp.JSONTable):
+            named += source.args["schema"].find_all(exp.JSONColumnDef)
+        named += (source.args.get("columns") or []) if isinstance(source, exp.XMLTable) else []
     found = set[str]()
-    for one in named:
-        name = one.this if isinstance(one, exp.ColumnDef) else one
+    for one in (*named, function.args.get("offset")):  # the column of WITH ORDINALITY
+        name = one.this if isinstance(one, exp.ColumnDef | exp.JSONColumnDef) else one
         if isinstance(name, exp.Identifier):
             text = name.name if name.args.get("quoted") else name.name.lower()
             found |= {name.name.casefold()} if not is_exact else {text} & {name.name.casefold()}

@@ -40,13 +40,18 @@ _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 _ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
 """The limits for reading a catalogue, which must be complete."""
 _VIEWS: Mapping[str, str] = {
-    # Views with their definitions. Also pairs of a partition and its parent or an earlier ancestor,
-    # in both orders.
+    # Views and functions with their definitions. Also pairs of a partition and its parent or an
+    # earlier ancestor, in both orders.
     "postgres": """
         SELECT c.relname, pg_catalog.pg_get_viewdef(c.oid), false AS is_partition
           FROM pg_catalog.pg_class AS c
           JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
          WHERE c.relkind IN ('v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+        UNION ALL
+        SELECT p.proname, coalesce(pg_catalog.pg_get_function_sqlbody(p.oid), p.prosrc), false
+          FROM pg_catalog.pg_proc AS p
+          JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+         WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
         UNION ALL
         SELECT x.one, x.other, true
           FROM (WITH RECURSIVE family(child, parent) AS (
@@ -76,7 +81,13 @@ _VIEWS: Mapping[str, str] = {
          WHERE NOT internal AND macro_definition IS NOT NULL
     """,
     **dict.fromkeys(
-        ("mysql", "mariadb"), "SELECT table_name, view_definition FROM information_schema.views"
+        ("mysql", "mariadb"),
+        """
+        SELECT table_name, view_definition FROM information_schema.views
+        UNION ALL
+        SELECT routine_name, routine_definition FROM information_schema.routines
+         WHERE routine_type = 'FUNCTION' AND routine_schema <> 'sys'
+        """,
     ),
 }
 
@@ -186,7 +197,7 @@ def protected(policy: Policy, session: Session) -> Policy:
     Raises
     ------
     UsageError
-        The database cannot apply a mask or a row filter.
+        The database cannot apply a mask or a row filter, or its views are unknown.
     DatabaseUnavailableError
         The views cannot be listed.
     """
@@ -196,6 +207,11 @@ def protected(policy: Policy, session: Session) -> Policy:
             raise UsageError(
                 f"Masks and row filters are not supported for {session.language}. Remove them from "
                 "the policy, or let the policy allow only a view that hides the same data."
+            )
+        if policy.restricted_names and policy.tables is None:
+            raise UsageError(
+                f"In {session.language}, the views that show a hidden column cannot be found. Add "
+                "'tables' to the policy: list the tables and views that may be read."
             )
         return policy
     hiding = set(policy.restricted_names - {""})

@@ -140,11 +140,21 @@ def test_a_policy_that_cannot_hide_is_an_error_when_a_database_is_opened(tmp_pat
             pass
 
 
-def test_untested_dialects_refuse_masks(tmp_path: Path) -> None:
+def test_untested_dialects_show_only_listed_views(tmp_path: Path) -> None:
+    """A policy that hides columns lists the views; masks are not supported."""
     location = f"sqlite+pysqlite:///{tmp_path / 'a.db'}"
-    run_script(tmp_path / "a.db", "CREATE TABLE a (b TEXT)")
-    with pytest.raises(UsageError, match="not supported for"):
-        dqa.open_database(location, policy=Policy(masks={"a.b": None}))
+    script = "CREATE TABLE a (b TEXT, c TEXT); CREATE VIEW v AS SELECT b FROM a;"
+    run_script(tmp_path / "a.db", f"{script} CREATE TABLE one (x TEXT)")
+    denied = Policy(denied_columns=frozenset({"a.b"}))
+    for policy in (Policy(masks={"a.b": None}), denied):
+        with pytest.raises(UsageError, match=r"not supported for|cannot be found"):
+            dqa.open_database(location, policy=policy)
+    listed = replace(denied, tables=frozenset({"a"}))
+    with closing(dqa.open_database(location, policy=listed)) as database:
+        assert database.query("SELECT * FROM a").columns == ("c",)
+        for statement in ("SELECT * FROM v", "SELECT 1 WHERE 'x' NOT IN one"):
+            with pytest.raises(RefusedStatementError):
+                database.query(statement)
 
 
 def test_a_view_whose_definition_is_not_shown_could_read_anything() -> None:

@@ -43,6 +43,26 @@ def test_a_view_of_what_is_hidden_is_read_where_the_policy_says_so(
         assert len(database.query("SELECT email FROM contacts WHERE email LIKE 'kq7%'").rows) == 5
 
 
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("postgres", "LANGUAGE sql AS 'SELECT max(email) FROM customer'"),
+        ("postgres", "LANGUAGE sql BEGIN ATOMIC SELECT max(email) FROM customer; END"),
+        ("mysql", "READS SQL DATA RETURN (SELECT max(email) FROM customer)"),
+    ],
+)
+def test_a_view_of_a_function_that_reads_what_is_hidden_is_not_shown(
+    name: str, body: str, request: pytest.FixtureRequest
+) -> None:
+    """The view's own definition names only the function."""
+    url = request.getfixturevalue(f"{name}_url")
+    own = f"CREATE FUNCTION best() RETURNS VARCHAR(60) {body}; CREATE VIEW top AS SELECT best() x;"
+    with dqa.temporary_database(attacks.FIRST + own, name, url, policy=SQL) as database:
+        with pytest.raises(RefusedStatementError, match="there is no table top"):
+            database.query("SELECT x FROM top")
+        assert len(database.query("SELECT * FROM totals").rows) == 3
+
+
 def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:
     """A partition is read as its table alone, so a policy names the table."""
     script = """

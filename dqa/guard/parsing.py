@@ -207,7 +207,8 @@ def _adapted(
     The omitted words are harmless, and remain in the text for the database. The names of joins, as
     in PostgreSQL's ``USING (x) AS name``, are added to `joins`.
     """
-    words, allowed = known.syntax | known["options"], allowed - known["special functions"]
+    words = known.syntax | known["options"] | known["words that change nothing"]
+    allowed -= known["special functions"]
     ends_value = [
         token.token_type in _VALUES
         and not (token.token_type is TokenType.VAR and token.text.lower() in words)
@@ -222,6 +223,11 @@ def _adapted(
     for number, token in enumerate(tokens):
         before, after = tokens[max(number - 1, 0)], tokens[min(number + 1, len(tokens) - 1)]
         kind, text = token.token_type, token.text
+        # sqlglot reads neither E'...' after ESCAPE nor an array in ALL (...).
+        is_escape = before.token_type is TokenType.ESCAPE and kind is TokenType.BYTE_STRING
+        kind = TokenType.STRING if is_escape else kind
+        is_all = before.token_type in _OPERATORS and kind is TokenType.ALL
+        kind, text = (TokenType.ANY, "ANY") if is_all else (kind, text)
         clause = kind if kind in _CLAUSES else clause
         opened_by, closed = closed, None
         if kind is TokenType.L_PAREN:

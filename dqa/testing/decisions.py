@@ -56,17 +56,17 @@ Asker: TypeAlias = Callable[..., Trace]
 
 
 def assert_choice(decision: Decided, *expected: Candidate) -> None:
-    """Fail if a decision is not one of the expected choices.
+    """Fail if a decision is not one of the expected choices, or did not end as ``answered``.
 
     If the question has no candidates, the text of the answer is compared.
     """
     __tracebackhide__ = True
     choice = decision.answer.strip() if decision.choice is None else decision.choice
-    if choice in (expected if decision.choice is not None else [str(each) for each in expected]):
-        return
     text = f"The decision is {choice!r}"
     if decision.ending is not Ending.ANSWERED:
         text = "No decision was made"
+    elif choice in (expected if decision.choice is not None else [str(one) for one in expected]):
+        return
     _fail(decision, f"{text}, but {' or '.join(map(repr, expected))} was expected.")
 
 

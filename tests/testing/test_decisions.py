@@ -30,7 +30,7 @@ MADE = Decision(
     steps=3,
 )
 UNLISTED = Decision(Ending.ANSWERED, answer="42 ")
-BROKEN = Decision(Ending.UNPARSABLE, steps=3, error="No reply could be read.")
+BROKEN = Decision(Ending.UNPARSABLE, answer="south", steps=3, error="No reply could be read.")
 
 
 @pytest.mark.parametrize(

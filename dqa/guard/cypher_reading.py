@@ -93,6 +93,7 @@ class CypherReader(ValueReader):
                 self._patterns()
             case "UNION" | "NEXT":
                 self._take("ALL", "DISTINCT")
+                self._scope = frozenset()
             case "CALL":
                 self._call()
             case "SEARCH":
@@ -114,24 +115,30 @@ class CypherReader(ValueReader):
             self._take("WHERE")
         elif clause in {"WITH", "RETURN"} and self._is_prefix("DISTINCT"):
             self.i += 1
+        passed: frozenset[str] = frozenset()
         while True:
             begin = self.i
             if self._take("*"):
                 self.wholes += [begin] * (clause == "RETURN")
+                passed |= self._scope
             elif clause == "LET":
                 self._name()
                 self._expect("=")
                 self._store_size(begin, self._expression())
             else:
-                self._item(clause)
+                passed |= {self._item(clause)}
             if not self._take(","):
-                return
+                break
+        if clause == "WITH":
+            self._scope = passed
 
-    def _item(self, clause: str) -> None:
-        begin = self.i
+    def _item(self, clause: str) -> str:
+        """Read a value; return its name if it is a node that WITH passes on, otherwise ``""``."""
+        begin = alias = self.i
         self._last = size = self._expression()
-        if clause == "WITH" and self.i == begin + 1 and self.uses[-1:] == [begin]:
-            self.uses.pop()  # the variable is only passed on
+        is_passed = clause == "WITH" and self.i == begin + 1 and self.uses[-1:] == [begin]
+        if is_passed:
+            self.uses.pop()
         if self._take("AS"):
             alias = self._name()
             self.aliases.append((alias - 2, alias))
@@ -142,6 +149,7 @@ class CypherReader(ValueReader):
         elif clause == "RETURN" and self._around is None:
             self.returned.append((begin, self.i))
         self._take(*_ORDERS)
+        return self.folded(alias) if is_passed and self.folded(begin) in self._scope else ""
 
     def _call(self) -> None:
         """Read a procedure call, or a subquery with its imported variables."""
@@ -172,6 +180,7 @@ class CypherReader(ValueReader):
                 if self._take("WHERE"):
                     self._expression()
             else:
+                self._scope = self._scope if may_be_pattern else frozenset()
                 self._query(end)
 
     def _search(self) -> None:
@@ -273,6 +282,9 @@ class CypherReader(ValueReader):
                 self._operand()
             if self._take("WHERE"):
                 self._expression()
+        if element.variable is not None:
+            element.is_bound = self.folded(element.variable) in self._scope
+            self._scope |= {self.folded(element.variable)}
         return element
 
     def _lengths(self, element: Element) -> None:

@@ -15,6 +15,7 @@ from typing import NoReturn
 from dqa.core.schema import quote_name
 from dqa.guard.check import SEVERAL, Refusal, ScriptTokens
 from dqa.guard.lists import lists
+from dqa.guard.policy import small
 
 NAME = "`"
 """The kind of a token that is a name in backticks or with letters outside of ASCII."""
@@ -104,6 +105,7 @@ class Cursor:
         self.closing: dict[int, int] = {}
         self.i = 0
         self._around: str | None = None
+        self._scope: frozenset[str] = frozenset()  # the names that patterns have bound
         self._tokenize(dialect)
 
     def _tokenize(self, dialect: str) -> None:
@@ -151,7 +153,7 @@ class Cursor:
 
     def folded(self, i: int) -> str:
         """Return a name in the form in which names are compared: LadybugDB ignores case."""
-        return self.texts[i].lower() if self.ladybug else self.texts[i]
+        return small(self.texts[i]) if self.ladybug else self.texts[i]
 
     def gap(self, i: int) -> str:
         """Return the white space before a token, with comments replaced by a space."""
@@ -209,12 +211,12 @@ class Cursor:
         """
         if self.i not in self.closing:
             self._unexpected("a bracket is missing before")
-        end, outer = self.closing[self.i], self._around
+        end, outer, scope = self.closing[self.i], self._around, self._scope
         self.i, self._around = self.i + 1, around
         yield end
         if self.i != end:
             self._unexpected()
-        self.i, self._around = end + 1, outer
+        self.i, self._around, self._scope = end + 1, outer, scope
 
     def _unexpected(self, problem: str = "") -> NoReturn:
         """Refuse the statement, and quote its next token."""

@@ -55,6 +55,8 @@ class Element:
         The properties of its map, and the weight property of a shortest path.
     is_many
         Whether it matches paths of any length.
+    is_bound
+        Whether an earlier pattern has bound its variable.
     """
 
     kind: Literal["node", "relationship"]
@@ -66,6 +68,7 @@ class Element:
     is_plain: bool = True
     keys: list[int] = field(default_factory=list)
     is_many: bool = False
+    is_bound: bool = False
 
 
 class ValueReader(Cursor):
@@ -192,7 +195,9 @@ class ValueReader(Cursor):
         begin, key = self.i, self.keys[self.i]
         size = ONE
         if key == "(" and self._is_pattern(begin):
+            scope = self._scope
             self._chain()
+            self._scope = scope
         elif key in {"(", "["}:
             size = self._bracket()
         elif key == "{":

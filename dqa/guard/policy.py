@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.files import read_json
 from dqa.core.run_stores import is_store_table
-from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
+from dqa.core.schema import DatabaseSchema, Field, NodeInfo, TableInfo, quoted
 from dqa.guard.scope import SchemaScope
 
 Mask: TypeAlias = str | int | float | bool | None
@@ -22,6 +22,11 @@ ANY_SCHEMA = "*"
 """An entry of a policy's `schemas` that allows every schema and the catalogue."""
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f\ud800-\udfff]")
 """Characters that databases read in different ways within strings."""
+
+
+def small(name: str) -> str:
+    """Return a name with small ASCII letters: LadybugDB ignores only their case."""
+    return name.encode().lower().decode()
 
 
 class ShownTable(NamedTuple):
@@ -192,21 +197,27 @@ class Policy:
     def in_small_letters(self) -> Policy:
         """The policy in lower case, for LadybugDB, limited to the labels that exist."""
         folded: dict[str, Any] = {
-            name: frozenset(map(str.lower, getattr(self, name)))
+            name: frozenset(map(small, getattr(self, name)))
             for name in OF_GRAPH
             if getattr(self, name) is not None
         }
         if "labels" in folded and self.schema is not None:
-            folded["labels"] &= {node.label.lower() for node in self.schema.nodes}
+            folded["labels"] &= {small(node.label) for node in self.schema.nodes}
             # LadybugDB ignores a label that a relationship cannot reach, so its pattern would match
             # nodes with hidden labels.
             reached = {
-                edge.label.lower()
+                small(edge.label)
                 for edge in self.schema.edges
-                if folded["labels"].issuperset((edge.source.lower(), edge.target.lower()))
+                if folded["labels"].issuperset((small(edge.source), small(edge.target)))
             }
             folded["relationship_types"] = reached & folded.get("relationship_types", reached)
         return replace(self, **folded)
+
+    def spelled(self, names: Iterable[str]) -> list[str]:
+        """Return labels or types as the schema spells them; without a schema, as they are."""
+        parts = self.schema.parts if self.schema is not None else ()
+        known = {small(part.name): part.name for part in parts}
+        return sorted({known.get(name, name) for name in names})
 
     def shows_label(self, name: str) -> bool:
         """Return whether nodes with a label may be read."""
@@ -225,6 +236,20 @@ class Policy:
     def shows_property(self, owner: str, name: str) -> bool:
         """Return whether a property of a label or relationship type may be read."""
         return _shows(owner, name, self.properties, self.denied_properties)
+
+    def shows_somewhere(self, name: str) -> bool:
+        """Return whether a label or type has a readable property of this name in small letters.
+
+        Without a schema, the properties are unknown, and the result is true.
+        """
+        if self.schema is None:
+            return True
+        return any(
+            small(field.name) == name and self.shows_property(owner, name)
+            for owner, part in ((small(part.name), part) for part in self.schema.parts)
+            if (self.shows_label if isinstance(part, NodeInfo) else self.shows_type)(owner)
+            for field in part.fields
+        )
 
     # The database
 

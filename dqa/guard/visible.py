@@ -13,7 +13,7 @@ from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, Part, TableInfo,
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
-from dqa.guard.policy import OF_GRAPH, Policy
+from dqa.guard.policy import OF_GRAPH, Policy, small
 
 if TYPE_CHECKING:
     from dqa.core.situation import Schema
@@ -35,7 +35,7 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
     A comment that contains a hidden name is omitted. If a table may be hidden, all notes are
     omitted.
     """
-    shown, form = (policy.in_small_letters, str.lower) if dialect == "ladybug" else (policy, str)
+    shown, form = (policy.in_small_letters, small) if dialect == "ladybug" else (policy, str)
 
     def shows(part: Part) -> bool:
         if isinstance(part, TableInfo):
@@ -135,7 +135,7 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
     for what, kind in _KINDS.items():
         is_of_graph = what in OF_GRAPH
         here = [part for part in parts if isinstance(part, TableInfo) is not is_of_graph]
-        form = str if is_of_graph and not fold else str.casefold
+        form = (small if fold else str) if is_of_graph else str.casefold
         known = [name for part in here for name in _names_of(part, what)]
         existing = set(map(form, known))
         for name in sorted(getattr(policy, what) or ()) if here else ():

@@ -152,6 +152,57 @@ def test_hidden_data_changes_no_result(tmp_path: Path, policy: Policy) -> None:
     other.close()
 
 
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("MATCH (n:Person) WHERE (n)-[:LIVES]->() RETURN n.name", "Ann Bob"),
+        ("MATCH (n:Person) WITH n AS m WHERE (m)-[:LIVES]->() RETURN m.name", "Ann Bob"),
+        ("MATCH (n:Person) WHERE EXISTS { MATCH (n)-[:KNOWS]->() } RETURN n.name", "Ann"),
+        # Other variables of the same name.
+        ("MATCH (n:City) WITH count(*) AS c MATCH (n) RETURN n.name", "Ann Bob Oslo"),
+        ("MATCH (c:City) WHERE EXISTS { MATCH (n) } MATCH (n) RETURN n.name", "Ann Bob Oslo"),
+        ("MATCH (c:City) WHERE (c)<--(n) MATCH (n) RETURN n.name", "Ann Bob Oslo"),
+        ("MATCH (n:City) RETURN n.name UNION MATCH (n) RETURN n.name", "Ann Bob Oslo"),
+        ("MATCH (é:City) MATCH (É) RETURN É.name", "Ann Bob Oslo"),
+    ],
+)
+def test_a_variable_keeps_its_labels(tmp_path: Path, statement: str, names: str) -> None:
+    """Only the first pattern of a variable gets the visible labels."""
+    database = build_graph(tmp_path / "x", POLICIES["labels"], "s1")
+    assert sorted(str(row[0]) for row in database.query(statement).rows) == names.split()
+    database.close()
+
+
+def test_hidden_and_unknown_properties_are_refused_alike(tmp_path: Path) -> None:
+    """The engine reports an unknown property, so a hidden one is not null."""
+    policy = Policy(properties=frozenset({"Person.name", "City.name"}))
+    database = build_graph(tmp_path / "x", policy, "s1")
+    for statement in ("MATCH (n) RETURN n.secret", "MATCH (n:City) RETURN n.secret"):
+        with pytest.raises(RefusedStatementError) as hidden:
+            database.query(statement)
+        with pytest.raises(RefusedStatementError) as unknown:
+            database.query(statement.replace("secret", "sekret"))
+        assert str(unknown.value).replace("sekret", "secret") == str(hidden.value)
+    database.close()
+
+
+def test_only_the_case_of_ascii_letters_is_ignored(tmp_path: Path) -> None:
+    """LadybugDB distinguishes `É` and `é`, and lower() may change the last sigma of a word."""
+    with ladybug.Database(str(tmp_path / "x"), max_db_size=1 << 30) as written:
+        connection = ladybug.Connection(written)
+        for label in ("ÉTÉ", "ΟΔΟΣ"):
+            connection.execute(f"CREATE NODE TABLE `{label}`(id STRING PRIMARY KEY, s STRING)")
+            connection.execute(f"CREATE (:`{label}` {{id: 'x', s: '{label}'}})")
+        connection.close()
+    for policy, rows in (
+        (Policy(labels=frozenset({"ÉTÉ"})), (("ÉTÉ",),)),
+        (Policy(denied_properties=frozenset({"ΟΔΟΣ.s"})), (("ÉTÉ",), (None,))),
+    ):
+        database = plugins.backend("ladybug").open(str(tmp_path / "x"), policy=policy)
+        assert set(database.query("MATCH (n) RETURN n.s").rows) == set(rows)
+        database.close()
+
+
 def test_a_hidden_property_is_in_no_key_and_no_comment() -> None:
     person = NodeInfo(
         "Person", (Field("name", "STRING"), Field("secret", "STRING")), "secret", "secret is unique"

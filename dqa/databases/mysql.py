@@ -41,6 +41,9 @@ from dqa.databases.values import loaded
 CONNECT_SECONDS = 10.0
 _SESSION_MEMORY = 1 << 30
 """The maximum memory of a session in bytes; only MariaDB has such a limit."""
+_WHOLE_TEXTS = "group_concat_max_len = 1048576"
+"""By default, MySQL silently cuts the texts of GROUP_CONCAT after 1,024 bytes. So MariaDB ends a
+recursion after 1,000 steps. Time and memory limit both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ MYSQL = Flavour(
     least=(8, 0, 23),
     collation="utf8mb4_0900_bin",
     mode="ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
-    session="",
+    session=f", {_WHOLE_TEXTS}, cte_max_recursion_depth = 4294967295",
 )
 MARIADB = Flavour(
     dialect="mariadb",
@@ -78,7 +81,8 @@ MARIADB = Flavour(
     least=(10, 3),
     collation="utf8mb4_nopad_bin",
     mode="STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
-    session=f", max_session_mem_used = {_SESSION_MEMORY}",
+    session=f", {_WHOLE_TEXTS}, max_session_mem_used = {_SESSION_MEMORY}, "
+    "max_recursive_iterations = 4294967295",
 )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import dqa
 from dqa.core.errors import UsageError
 from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
 from dqa.databases.namespaces import TAG_TABLE, namespace_for, tag_of
@@ -46,6 +47,16 @@ def test_texts_differ_as_python_says(target: Target) -> None:
     for text in ("A", "a", "a ", "é", "e", ""):
         rows = database.query(f"SELECT goods_name FROM goods WHERE goods_name = '{text}'").rows
         assert rows == ((text,),)
+
+
+def test_no_server_shortens_a_result_silently(mysql_url: str) -> None:
+    """Recursion and joined texts have no limit but time, memory and the limits of dqa."""
+    statement = (
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5000) "
+        "SELECT count(*), char_length(group_concat(n)) FROM r"
+    )
+    with dqa.temporary_database("CREATE TABLE t (a INT)", "mysql", mysql_url) as database:
+        assert database.query(statement).rows == ((5_000, 23_892),)
 
 
 def test_an_unfinished_load_is_dropped_only_without_tables_of_others(server: Target) -> None:

@@ -326,6 +326,11 @@ class MysqlNamespaces(ServerNamespaces):
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
         """Return the database in the URL; raise `UsageError` if it is not completely loaded."""
+        if self._wanted:
+            raise UsageError(
+                f"{self.title} has no schemas inside a database: leave out ?schema=, and write the "
+                f"name of the database at the end of the URL, as in .../{self._wanted[0]}."
+            )
         if not self._url.database:
             raise UsageError(
                 f"The location '{self.location}' does not contain the name of a database. Append "

@@ -150,7 +150,7 @@ def test_mariadb_leaves_out_sequences_and_broken_views(mysql_url: str) -> None:
     assert "broken" in notes
 
 
-@pytest.mark.parametrize("name", ["postgres", "duckdb"])
+@pytest.mark.parametrize("name", ["postgres", "duckdb", "mysql"])
 def test_a_missing_schema_is_named(
     name: str, request: pytest.FixtureRequest, tmp_path: object
 ) -> None:
@@ -162,7 +162,8 @@ def test_a_missing_schema_is_named(
         duckdb.connect(file).close()
         url = f"duckdb:///{file}"
     else:
-        url = request.getfixturevalue("postgres_url")
+        url = request.getfixturevalue(f"{name}_url")
     own = "main" if name == "duckdb" else "public"
-    with pytest.raises(dqa.UsageError, match="no schema 'nowhere'"):
+    problem = "leave out" if name == "mysql" else "no schema 'nowhere'"
+    with pytest.raises(dqa.UsageError, match=problem):
         dqa.open_database(f"{url}?schema={own},nowhere")

@@ -43,7 +43,6 @@ _DESCRIBING = 60.0
 """The maximum number of seconds for reading a schema."""
 _ASKING = 0.75
 """The minimum time limit of a trivial statement in seconds."""
-_OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD})
 
 
 @dataclass(slots=True)
@@ -272,7 +271,7 @@ class EngineSession(Session):
         problem = shortened(problem, LONGEST)
         connection.is_used_up |= fault in {Fault.UNCLEAR, Fault.PASSING, Fault.SERVER}
         unknown = self.unknown
-        if fault in _OF_STATEMENT and unknown and (found := unknown.match(problem)):
+        if unknown and (found := unknown.match(problem)):
             return UnknownReferenceError(problem, ".".join(filter(None, found.groups())))
         answer: DqaError = StatementError(f"{problem}.")
         match fault:

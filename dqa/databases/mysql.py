@@ -147,7 +147,9 @@ class Mysql(EngineSession):
 
     errors = (MySQLError,)
     is_server = True
-    unknown = re.compile(r"Unknown column '([^']+)'|Table '([^']+)' doesn't exist")
+    unknown = re.compile(
+        r"Unknown column '([^']+)'|Table '([^']+)' doesn't exist|SELECT command denied to user"
+    )
 
     def __init__(self, url: URL, flavour: Flavour) -> None:
         self.dialect, self.language = flavour.dialect, f"SQL ({flavour.title})"

@@ -203,6 +203,7 @@ class Postgres(EngineSession):
     is_server = True
     unknown = re.compile(
         r'column (?:reference )?"?([^" ]+)"? does not exist|relation "([^"]+)" does not exist'
+        r"|permission denied for (?:table|view|materialized view)"
     )
 
     def __init__(self, url: URL, schemas: tuple[str, ...], own: tuple[str, ...]) -> None:

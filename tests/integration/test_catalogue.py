@@ -98,6 +98,11 @@ def test_postgres_describes_what_the_role_can_read(postgres_url: str) -> None:
         url = sa.make_url(postgres_url).set(username=f"r_{name}", password="correct-horse")  # noqa: S106
         own = url.update_query_dict({"schema": name}).render_as_string(hide_password=False)
         schema = schema_at(own)
+        with (
+            closing(dqa.open_database(own)) as database,
+            pytest.raises(dqa.QueryError, match=r"denied.* half\(seen\)"),
+        ):
+            database.query("SELECT * FROM half")
         elsewhere = schema_at(url.render_as_string(hide_password=False))
     assert columns(schema) == {
         "half": [("seen", "INTEGER")],

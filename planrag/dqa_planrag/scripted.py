@@ -128,7 +128,8 @@ def _observed(evidence: Evidence) -> Observed:
     """Return the rows of a statement's result that were shown to the model, or the error."""
     lines = takewhile(lambda line: line.startswith("["), evidence.observation.splitlines())
     problem = evidence.observation if evidence.error is not None else ""
-    return Observed(tuple(tuple(json.loads(row)) for row in [*lines][1:]), problem=problem)
+    rows = tuple(tuple(json.loads(row)) for row in [*lines][1:])
+    return Observed(rows, problem=problem, is_cut=evidence.cut is not None)
 
 
 def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list[str]:

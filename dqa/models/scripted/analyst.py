@@ -53,6 +53,7 @@ def analyst(task: Task, seed: int) -> Script:
     if rules and outcomes is None and not task.simulates:
         return (yield from _query_heuristics(scenario, kind, rules, task))
     seen = yield Step("First I need the candidates.", _listing(scenario, kind, question), _PLAN)
+    is_cut = seen.is_cut
     cells = [row[0] for row in seen.rows]
     listed = scenario.candidates_by(lambda *_: cells, question.target)
     if not listed or task.once:
@@ -72,6 +73,11 @@ def analyst(task: Task, seed: int) -> Script:
     else:
         statement = scenario.filled_for(question, kind, outcomes)
         seen = yield Step(f"What is the outcome of each, in {unit}?", statement, _PLAN)
+        if is_cut or (seen.is_cut and seen.rows):
+            raise UsageError(
+                "A limit hides some candidates from the scripted analyst. Raise the limit of rows "
+                "(--row-limit, in Python `limits`), or use --decider oracle."
+            )
     values = {str(row[0]): _figure(row) for row in seen.rows}
     if not values and seen.last:
         return first

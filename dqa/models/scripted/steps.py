@@ -47,11 +47,14 @@ class Observed:
         Whether the script must decide now, because no further statement is allowed.
     problem
         The error of the statement; empty if it ran.
+    is_cut
+        Whether a limit cut the rows.
     """
 
     rows: tuple[tuple[Cell, ...], ...] = ()
     last: bool = False
     problem: str = ""
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,8 @@ class ProposedScenario(Record):
 
     def to_text(self) -> str:
         """Return a text with the written files and the next steps."""
-        left = f", {len(self.left_out):,} of them left out" if self.left_out else ""
-        described = f"Described: {counted(len(self.tables), 'table')}{left}"
+        count = counted(len(self.tables) + len(self.left_out), "table")
+        described = f"Described: {len(self.tables):,} of {count}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
         fix = "correct them, and adapt rules.md and outcomes.* to your decision"
         return "\n".join(

@@ -275,6 +275,30 @@ def test_a_folder_without_candidates_or_outcomes_is_an_error(odd: Path, tmp_path
         dqa.read_questions([{"target": {}}], odd, scenario=folder)
 
 
+def test_the_scripted_analyst_decides_only_if_it_sees_all_candidates(tmp_path: Path) -> None:
+    """Of 250 candidates, the best is the last. A result has at most 200 rows by default.
+
+    The question names the measure, although other columns are measures more often.
+    """
+    file = _database(
+        tmp_path / "plants.db",
+        "CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, revenue REAL, rating REAL);",
+        {"plant": [(n, f"plant {n:03}", -float(n), float(n)) for n in range(1, 251)]},
+    )
+    dqa.propose_scenario(file, tmp_path / "s", question="Which plant has the highest rating?")
+    confirm(tmp_path / "s")
+    asked = dqa.UserQuestion(scenario=str(tmp_path / "s"))
+    with pytest.raises(UsageError, match="--row-limit"):
+        dqa.ask(file, asked, model="scripted:analyst")
+    limits = dqa.Limits(rows=250)
+    whole = dqa.ask(file, asked, model="scripted:analyst", limits=limits)
+    others = [
+        dqa.ask(file, asked, model="scripted:analyst", decider=decider)
+        for decider in ("planrag-sim", "oracle")
+    ]
+    assert [one.choice for one in (whole, *others)] == ["plant 250"] * 3
+
+
 COMPOSITE = """
 CREATE TABLE region (land TEXT, number INTEGER, name TEXT, PRIMARY KEY (land, number));
 CREATE TABLE sale (id INTEGER PRIMARY KEY, land TEXT, number INTEGER, amount REAL, cost REAL,

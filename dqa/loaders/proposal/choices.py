@@ -110,7 +110,7 @@ def choose(survey: Survey, question: str) -> Choice:
 
 
 def _choice(survey: Survey, table: SurveyedTable, column: str, question: str) -> Choice:
-    fact, measure = _measure(survey, table, column)
+    fact, measure = _measure(survey, table, column, set(words_in(question)))
     counted = survey.distinct(table.name, [column]).get(column)
     return Choice(
         table=table,
@@ -138,21 +138,23 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
     return found
 
 
-def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
+def _measure(
+    survey: Survey, table: SurveyedTable, column: str, asked: set[str]
+) -> tuple[Fact | None, str | None]:
     """Return `fact` and `measure` of a `Choice`.
 
-    Columns are ranked by their name and by their table's number of rows.
+    Columns that the question names come first. Columns are then ranked by their name and by their
+    table's number of rows.
     """
     facts = _facts(survey, table)
-    options: list[tuple[tuple[int, bool, int, str], Fact | None, str]] = []
+    options: list[tuple[tuple[bool, int, bool, int, str], Fact | None, str]] = []
     for fact in [*facts, None]:
         of = table if fact is None else fact.table
         others = {*of.key, *_joined(of), *((column,) if fact is None else ())}
         rows = 0 if fact is None else -(of.rows or 0)
-        options += [
-            ((measure_rank(name), fact is None, rows, name), fact, name)
-            for name in _numbers(of, others)
-        ]
+        for name in _numbers(of, others):
+            is_new = asked.isdisjoint(words_in(name))
+            options.append(((is_new, measure_rank(name), fact is None, rows, name), fact, name))
     if options:
         _, chosen, measure = min(options, key=lambda option: option[0])
         return chosen, measure

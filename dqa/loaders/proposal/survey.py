@@ -212,9 +212,9 @@ class Survey:
     def _key(self, table: SurveyedTable) -> tuple[str, ...]:
         """Return the first column whose values are unique; if there is none, all columns."""
         fit = [c.name for c in table.columns if c.type in ("integer", "text", "uuid")][:_TRIED]
-        counts = self.distinct(table.name, fit)
+        counts = self.distinct(table.name, fit) if table.rows else {}
         for column in fit:
-            if table.rows and counts.get(column) == (table.rows, table.rows):
+            if counts.get(column) == (table.rows, table.rows):
                 return (column,)
         whole = tuple(c.name for c in table.columns if c.type not in ("json", "array"))
         return whole if whole and not self.is_graph else (table.columns[0].name,)
@@ -224,12 +224,12 @@ class Survey:
         if not table.columns:
             return table
         values = [self.value(column.name) for column in table.columns]
-        by = table.key or (table.columns[0].name,)
-        order = f" ORDER BY {', '.join(map(self.value, by))}"
+        by = ", ".join(map(self.value, table.key or (table.columns[0].name,)))
+        # A type may have no order. A view that takes long to count also takes long to sort.
+        orders = [""] if table.key_guessed and table.rows is None else [f" ORDER BY {by}", ""]
         limit = "" if self.database.dialect == "ansi" else f" LIMIT {_LOOKED_AT}"
-        rows = self.ask(f"{self.select(table, values)}{order}{limit}") or self.ask(
-            f"{self.select(table, values)}{limit}"  # a type that cannot be sorted
-        )
+        tried = (self.ask(f"{self.select(table, values)}{order}{limit}") for order in orders)
+        rows = next(filter(None, tried), None)
         found: list[list[Value]] = [[] for _ in table.columns]
         for row in rows.rows if rows is not None else ():
             for seen, value in zip(found, row, strict=True):

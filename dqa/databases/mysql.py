@@ -42,8 +42,8 @@ CONNECT_SECONDS = 10.0
 _SESSION_MEMORY = 1 << 30
 """The maximum memory of a session in bytes; only MariaDB has such a limit."""
 _WHOLE_TEXTS = "group_concat_max_len = 1048576"
-"""By default, MySQL silently cuts the texts of GROUP_CONCAT after 1,024 bytes. So MariaDB ends a
-recursion after 1,000 steps. Time and memory limit both."""
+"""By default, MySQL silently cuts a text of GROUP_CONCAT after 1,024 bytes, and MariaDB silently
+ends a recursion after 1,000 steps. dqa limits their time and memory instead."""
 
 
 @dataclass(frozen=True, slots=True)

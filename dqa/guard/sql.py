@@ -90,7 +90,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     require_short_values(parsed)
     if dialect == "postgres":
         require_short_arrays(parsed.nodes)
-    if dialect in {"postgres", "mariadb"}:
+    if dialect in {"postgres", "mariadb", "ansi"}:
         rules.check_dots()
     text = rewritten(parsed, policy) if policy.restricts else parsed.text
     if prefix is None:
@@ -368,7 +368,7 @@ class _Rules:
     # Dots
 
     def check_dots(self) -> None:
-        """Refuse ``x.f`` if PostgreSQL could call f(x), or if x could be a sequence of MariaDB."""
+        """Refuse ``x.f`` if it could be a call of f(x), or if x could be a sequence or a package."""
         known, policy = self.policy.column_words, self.policy
         # System columns reveal the number of transactions and objects of the whole server.
         is_hiding = policy.restricts and self.dialect == "postgres"
@@ -377,6 +377,8 @@ class _Rules:
         words = {"*", *self.known["columns of functions"], *known, *system}
         of_values = words if policy.schema is not None else ()
         sources = self._sources(words)
+        if self.dialect == "ansi":  # a column may be a structure
+            sources = {**dict.fromkeys(known), **sources}
         # A wrong name of a database before a column of such a join stops a MariaDB server.
         joins = [node for node in self.parsed.nodes if isinstance(node, exp.Join)]
         is_shared = any(node.method or node.args.get("using") for node in joins)
@@ -439,7 +441,8 @@ class _Rules:
                 found = {"*", name, *self.known["columns of functions"]}
                 found.update(_columns_of(node, is_exact=self.dialect == "postgres"))
                 # The alias may name something else in another part of the statement.
-                sources[alias] = _common(sources.get(alias), found)
+                is_structure = self.dialect == "ansi"
+                sources[alias] = _common(sources.get(alias), None if is_structure else found)
         return {**sources, "": None}
 
 

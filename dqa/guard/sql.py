@@ -368,7 +368,7 @@ class _Rules:
     # Dots
 
     def check_dots(self) -> None:
-        """Refuse ``x.f`` if it could be a call of f(x), or if x could be a sequence or a package."""
+        """Refuse ``x.f`` if it could be a call of f(x), or if x could be a sequence or package."""
         known, policy = self.policy.column_words, self.policy
         # System columns reveal the number of transactions and objects of the whole server.
         is_hiding = policy.restricts and self.dialect == "postgres"

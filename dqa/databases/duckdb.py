@@ -100,8 +100,8 @@ class Duckdb(EngineSession):
     language = "SQL (DuckDB)"
     errors = (duckdb.Error,)
     unknown = re.compile(
-        r"Catalog Error: Table with name (\S+) does not exist"
-        r'|Binder Error: .*?[Cc]olumn "?([^" ]+)"? (?:not found|that is not)'
+        r"Catalog Error: Table with name (.+) does not exist"
+        r'|Binder Error: .*?[Cc]olumn "?([^"]+?)"? (?:not found|that is not)'
         r'|Binder Error: (?:Table|Values list) "([^"]+)" does not have a column named "([^"]+)"'
     )
 

@@ -51,6 +51,12 @@ def test_a_hint_in_a_wide_schema_names_the_tables_of_the_statement_first(tmp_pat
         assert '"takings 2025"("rent per year", town)' in said
 
 
+def test_a_name_with_spaces_is_told_with_the_tables(duck: Database) -> None:
+    """DuckDB does not quote the name of a table in its message."""
+    for statement in ('SELECT * FROM "trade node"', 'SELECT "home node" FROM country'):
+        assert "Tables: " in told(duck, statement)
+
+
 def test_sqlite_says_what_to_use_instead(relational: Database) -> None:
     """Models write functions and clauses that it lacks."""
     for statement, advice in (

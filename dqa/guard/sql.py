@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from sqlglot import exp
 
@@ -404,7 +405,7 @@ class _Rules:
                     )
                 columns = sources[node.table.casefold()]
             if columns is not None and part.name.casefold() not in columns:
-                hint = closest(part.name, known, schema=policy.schema)
+                hint = closest(part.name, known.intersection(columns), schema=policy.schema)
                 raise Refusal(
                     f"{node.text('table')}.{part.name} is not a known column of a table in this "
                     f"query, so the database might run it as a function.{hint}"
@@ -428,9 +429,9 @@ class _Rules:
             if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
                 is_part = id(node) not in self.parsed.tables
                 is_known = is_part or node.name.casefold() in self.policy.visible_tables
-                # An alias elsewhere in the statement is not a column of this table.
-                own_columns = map(str.casefold, node.alias_column_names)
-                found = columns if is_part or not is_strict else {*words, *own_columns}
+                # A column of another table may be a function of this table's rows.
+                exact = self._columns_of_table(node) if is_strict else None
+                found = columns if is_part else exact
                 for name in (node.alias_or_name.casefold(), node.name.casefold()):
                     sources[name] = _common(sources.get(name), found if is_known else None)
             elif isinstance(node, _QUERY_SOURCES) or isinstance(node.this, exp.Subquery):
@@ -444,6 +445,15 @@ class _Rules:
                 is_structure = self.dialect == "ansi"
                 sources[alias] = _common(sources.get(alias), None if is_structure else found)
         return {**sources, "": None}
+
+    def _columns_of_table(self, node: exp.Table) -> set[str]:
+        """Return the visible columns of a table and its alias, and the system columns."""
+        policy, name = self.policy, node.name.casefold()
+        tables = policy.schema.tables if policy.schema is not None else ()
+        own = (table.columns for table in tables if table.name.casefold() == name)
+        names = (column.name for column in chain.from_iterable(own))
+        found = {one.casefold() for one in names if policy.allows_column(name, one)}
+        return {"*", *_SYSTEM_COLUMNS, *found, *map(str.casefold, node.alias_column_names)}
 
 
 def _common(one: Collection[str] | None, other: Collection[str] | None) -> Collection[str] | None:

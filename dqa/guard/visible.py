@@ -54,7 +54,9 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
         names = {field.name for field in fields}
         secret = hidden | {f.name.casefold() for f in part.fields if f.name not in names}
         fields = [replace(field, comment=_without(field.comment, secret)) for field in fields]
-        changes: dict[str, object] = {"comment": _without(part.comment, secret)}
+        # The comment of a relationship type may count relationships of a hidden label.
+        comment = "" if part.name.casefold() in hidden else _without(part.comment, secret)
+        changes: dict[str, object] = {"comment": comment}
         if isinstance(part, TableInfo):
             changes["key"] = part.key if names.issuperset(part.key) else ()
             changes["references"] = tuple(

@@ -12,7 +12,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
-from dqa.core.schema import DatabaseSchema, Field, NodeInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.guard import Policy, check
 from dqa.guard.check import Refusal
 from dqa.guard.cypher import judge
@@ -209,6 +209,10 @@ def test_a_hidden_property_is_in_no_key_and_no_comment() -> None:
     )
     (seen,) = visible_schema(DatabaseSchema(nodes=(person,)), "neo4j", DENIED).nodes
     assert (seen.properties, seen.key, seen.comment) == (person.properties[:1], None, "")
+    counted = "a sample of 10,000 of 10,007"
+    edges = tuple(EdgeInfo("KNOWS", "Person", end, (), counted) for end in ("Person", "Secret"))
+    (edge,) = visible_schema(DatabaseSchema(nodes=(person,), edges=edges), "neo4j", LISTED).edges
+    assert (edge.target, edge.comment) == ("Person", "")
 
 
 def test_masks_and_row_filters_are_for_tables(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_a_schema_omits_no_type_and_no_pair(target: Target) -> None:
             "DETACH DELETE n, m",
         )
     assert "(:Dqa_test_a)-[:Dqa_test_r {w: INTEGER}]->()" in lines
-    assert "(:Dqa_test_a)-[:Dqa_test_r {w: INTEGER}]->(:Dqa_test_b)" in lines
+    assert "(:Dqa_test_a)-[:Dqa_test_r {}]->(:Dqa_test_b)" in lines  # a policy may hide the other
     assert len(lines) == 6
     assert "(:__Entity__ {}) /* on nodes that have other labels, too */" in lines
     for name in ("label Dqa_test_aa", "relationship type Dqa_test_rr", "property xx"):

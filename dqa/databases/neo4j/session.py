@@ -102,7 +102,7 @@ def _node(rows: _Rows, label: str, key: str | None) -> NodeInfo | None:
 
 
 def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
-    """Yield each type with each pair of labels that it joins.
+    """Yield each type with each pair of labels that it joins, and the properties for this pair.
 
     An empty string means that nodes have no label.
     """
@@ -112,17 +112,17 @@ def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
         "WITH a, x, b",
         "labels(a) AS sources, labels(b) AS targets",
     )
-    pairs: set[tuple[str, str]] = set()
+    pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in found:
         sources, targets = (
             _without_base(set(row[end]) - hidden) or [""] for end in ("sources", "targets")
         )
-        pairs.update(product(sources, targets))
+        for pair in product(sources, targets):
+            pairs.setdefault(pair, []).append(row)
     if comment and not found:
-        pairs = {("", "")}
-    fields = _fields(found)
-    for source, target in sorted(pairs):
-        yield EdgeInfo(kind, source, target, fields, comment)
+        pairs = {("", ""): []}
+    for (source, target), own in sorted(pairs.items()):
+        yield EdgeInfo(kind, source, target, _fields(own), comment)
 
 
 def _sampled(rows: _Rows, match: str, passed: str, ends: str) -> tuple[list[dict[str, Any]], str]:

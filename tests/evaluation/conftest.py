@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.prepare import DatabaseLocation, Setup
-from dqa.evaluation.score import Judge
 from dqa.loaders.generator.generate import generate
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
@@ -58,20 +55,3 @@ def questions() -> QuestionSet:
 def official(questions: QuestionSet) -> Callable[[Question, Database], str]:
     """Answer every question with its official answer."""
     return lambda question, _: str(questions.truth_of(question).official)
-
-
-@pytest.fixture
-def make_setup(questions: QuestionSet) -> Callable[..., Setup]:
-    """Make a setup over SQLite from deciders given by name and answering function."""
-
-    def make(**answers: Callable[[Question, Database], str]) -> Setup:
-        deciders = {name: Rule(name, answer) for name, answer in answers.items()}
-        return Setup(
-            questions,
-            {"sqlite": DatabaseLocation(plugins.backend("sqlite"))},
-            (deciders,),
-            dict.fromkeys(deciders, "none"),
-            Judge(questions),
-        )
-
-    return make

@@ -39,11 +39,6 @@ class Proxy:
         """Pass on what has come meanwhile, and what comes."""
         self._flows.set()
 
-    def open_connections(self) -> int:
-        """Return how many connections are open."""
-        with self._lock:
-            return len(self._open) // 2
-
     def cut(self) -> None:
         """Break all connections that there are."""
         with self._lock:

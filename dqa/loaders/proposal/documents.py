@@ -59,7 +59,7 @@ def _statement_values(choice: Choice, survey: Survey) -> Mapping[str, Any]:
     """
 
     def written(name: str) -> str:
-        return survey.written(name).replace("$", "$$")
+        return survey.spelled(name).replace("$", "$$")
 
     fact, measure = choice.fact, choice.measure
     join = None if fact is None else fact.join

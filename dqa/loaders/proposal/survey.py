@@ -17,13 +17,11 @@ from dqa.core.schema import (
     NodeInfo,
     Part,
     TableInfo,
-    quote_name,
 )
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
 from dqa.loaders.proposal.guesses import is_personal
 from dqa.scenarios.column_types import column_type
-from dqa.scenarios.tables import name_in
 
 MOST_TABLES = 12
 """The number of proposed tables or labels, unless the user names them."""
@@ -241,10 +239,6 @@ class Survey:
     # --- statements ---
 
     def spelled(self, name: str) -> str:
-        """Return a table's or column's name, quoted for this database."""
-        return quote_name(name) if self.is_graph else name_in(self.database.dialect, name)
-
-    def written(self, name: str) -> str:
         """Return a name with quotes only if this database needs them."""
         return self.database.schema().spell(name)
 
@@ -259,7 +253,7 @@ class Survey:
             return f"SELECT {listed} FROM {name} e"  # noqa: S608
         if table.ends is None:
             return f"MATCH (e:{name}) RETURN {listed}"
-        source, target = map(quote_name, table.ends)
+        source, target = map(self.spelled, table.ends)
         return f"MATCH (:{source})-[e:{name}]->(:{target}) RETURN {listed}"
 
     def count(self, name: str) -> int | None:

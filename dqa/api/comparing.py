@@ -17,7 +17,6 @@ from dqa.evaluation.statistics.comparing import Comparison, Contestant, compare_
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped
-from dqa.report.spending import reports_tokens
 
 
 def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -255,8 +254,7 @@ def find_contestants(
             else {one.key: run.seconds[old.key] for old, one in keys if old.key in run.seconds}
         )
         for decider, own in grouped(results, lambda result: result.decider).items():
-            known = all(reports_tokens(result.usage) for result in own if result.outcome.judged)
-            cost = run.prices.cost if run.prices is not None and known else None
+            cost = None if run.prices is None else run.prices.known_cost
             found[index, decider] = Contestant(
                 f"{prefix}{decider}", tuple(own), label, cost, seconds
             )

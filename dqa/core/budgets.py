@@ -45,8 +45,7 @@ class Prices:
 
     def known_cost(self, usage: Usage) -> float | None:
         """Return the cost of `usage`; None if the tokens of some calls are unknown."""
-        tokens = usage.input_tokens + usage.output_tokens
-        return None if usage.uncounted or (usage.calls and not tokens) else self.cost(usage)
+        return None if usage.tokens is None else self.cost(usage)
 
 
 @dataclass(frozen=True, slots=True)

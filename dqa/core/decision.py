@@ -64,6 +64,12 @@ class Usage:
     reasoning_tokens: int = 0
     uncounted: int = 0
 
+    @property
+    def tokens(self) -> int | None:
+        """Input and output tokens together; None if they are unknown for some calls."""
+        total = self.input_tokens + self.output_tokens
+        return None if self.uncounted or (self.calls and not total) else total
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(*map(add, _numbers(self), _numbers(other)))
 

@@ -43,7 +43,8 @@ def _standing(found: Sequence[Standing]) -> dict[str, Callable[[Standing], str]]
         "Relative regret\nin %": lambda one: in_percent(one.relative_regret),
         "Rank": lambda one: estimate_text(one.rank, digits=".1f"),
     }
-    spent = any(e.value for e in (one.efficiency.tokens.per_question for one in found) if e)
+    used = filter(None, (one.efficiency.tokens for one in found))
+    spent = any(e.value for e in (rate.per_question for rate in used) if e)
     rates = {"Tokens": ("tokens", ",.0f"), "Cost": ("money", ".4g")} if spent else {}
     for title, (name, digits) in (rates | {"Seconds": ("seconds", ".2f")}).items():
         for per in ("question", "right"):

@@ -37,7 +37,7 @@ class Spending(Record):
     @classmethod
     def of(cls, used: Usage, cost: float | None, *, reported: bool = True) -> Self:
         """Return the spending. The cost is known only if the servers reported all tokens."""
-        unknown = cost is not None and not (reported and reports_tokens(used))
+        unknown = cost is not None and not (reported and used.tokens is not None)
         return cls(
             input_tokens=used.input_tokens,
             output_tokens=used.output_tokens,
@@ -61,20 +61,13 @@ def spending(
 ) -> Spending:
     """Return the spending for results. `more` is further usage that belongs to no result."""
     used = sum((result.usage for result in results), more)
-    reported = all(reports_tokens(result.usage) for result in results)
+    reported = all(result.usage.tokens is not None for result in results)
     return Spending.of(used, None if prices is None else prices.cost(used), reported=reported)
-
-
-def reports_tokens(used: Usage) -> bool:
-    """Return whether the servers reported the numbers of tokens of all calls."""
-    return not used.uncounted and bool(used.input_tokens or used.output_tokens or not used.calls)
 
 
 def cost_of(result: Result, prices: Prices | None) -> float | None:
     """Return the cost of a decision; None if it is unknown."""
-    if prices is None or not reports_tokens(result.usage):
-        return None
-    return prices.cost(result.usage)
+    return None if prices is None else prices.known_cost(result.usage)
 
 
 def usage_text(used: Usage) -> str:

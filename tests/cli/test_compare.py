@@ -187,3 +187,23 @@ def test_questions_are_compared_by_their_content(dqa: Command, tmp_path: Path) -
     assert (
         "Left out: 3 pairs of question and database that only some deciders were asked." in ran.out
     )
+
+
+def test_tokens_that_a_server_did_not_report_are_unknown(another: Callable[[Change], Path]) -> None:
+    """They are not 0 or a mean of the others in the comparison, the report and the summary."""
+
+    def change(line: dict[str, Any]) -> dict[str, Any]:
+        known = {"input_tokens": 90, "output_tokens": 10, "calls": 2, "uncounted": 0}
+        is_hidden = line["decider"] == "planrag" and line["question"].endswith("/1")
+        return line | (known | {"uncounted": 1} if is_hidden else known)
+
+    folder = another(change)
+    found = {one.decider: one.efficiency.tokens for one in api.compare(folder).standings}
+    page = {one.name: one.figures.efficiency.tokens for one in api.read_report(folder).contestants}
+    assert found["planrag"] is None
+    assert found["iterrag"] is not None
+    assert found["iterrag"].per_question is not None
+    assert found["iterrag"].per_question.value == 100.0
+    assert page == found
+    means = {(one.decider, one.mean_tokens) for one in api.read_run(folder).summaries}
+    assert means == {("planrag", None), ("iterrag", 100.0), ("first", 100.0)}

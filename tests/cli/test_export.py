@@ -105,7 +105,8 @@ SELECT decider, scenario, database, count(*) AS questions, sum(outcome = 'correc
   avg(CASE WHEN judged THEN regret END) AS mean_regret,
   avg(CASE WHEN judged AND relative_regret < 9e999 THEN relative_regret END)
     AS mean_relative_regret,
-  avg(CASE WHEN judged THEN input_tokens + output_tokens END) AS mean_tokens,
+  CASE WHEN max(judged AND uncounted > 0) = 0
+    THEN avg(CASE WHEN judged THEN input_tokens + output_tokens END) END AS mean_tokens,
   avg(CASE WHEN judged THEN steps END) AS mean_steps
 FROM decision GROUP BY decider, scenario, database"""
 
@@ -138,6 +139,7 @@ def test_every_figure_of_a_run_can_be_worked_out_of_its_rows_by_plain_sql(
             for summary in figures.results:
                 line = dict(found[summary.decider, summary.scenario, summary.database])
                 assert line.pop("judged") == summary.judged
+                assert line.pop("mean_tokens") == summary.mean_tokens
                 del line["decider"], line["scenario"], line["database"]
                 told = {name: getattr(summary, name) for name in line}
                 assert line == pytest.approx(told, rel=1e-12)

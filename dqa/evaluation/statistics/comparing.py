@@ -42,14 +42,9 @@ def right(result: Result) -> float:
     return float(result.outcome is Outcome.CORRECT)
 
 
-def tokens(result: Result) -> float:
-    """Return the input and output tokens of a decision."""
-    return float(result.input_tokens + result.output_tokens)
-
-
 MEASURES: Mapping[str, Callable[[Result], float | None]] = {
     "accuracy": right,
-    "tokens": tokens,
+    "tokens": attrgetter("usage.tokens"),
     "regret": attrgetter("regret"),
     "relative_regret": attrgetter("relative_regret"),
     "rank": attrgetter("rank"),
@@ -70,7 +65,8 @@ class Contestant:
     run
         Name of the run, if several runs are compared.
     cost
-        Function that returns the cost of a usage in money; None if there are no prices.
+        Function that returns the cost of a usage in money, or None if the cost is unknown. None if
+        there are no prices.
     seconds
         Duration of each decision in seconds, by its key. None if traces have not been read.
     """
@@ -78,7 +74,7 @@ class Contestant:
     name: str
     results: tuple[Result, ...]
     run: str | None = None
-    cost: Callable[[Usage], float] | None = None
+    cost: Callable[[Usage], float | None] | None = None
     seconds: Mapping[DecisionKey, float] | None = None
 
     @property
@@ -124,9 +120,9 @@ class Efficiency(Record):
     Attributes
     ----------
     tokens
-        Input and output tokens together.
+        Input and output tokens together; None if a server did not report all of them.
     money
-        Cost in the currency of the prices; None if there are no prices.
+        Cost in the currency of the prices; None if there are no prices or some tokens are unknown.
     seconds
         Duration from the question to the decision in seconds, including waiting. None if traces are
         missing.
@@ -134,7 +130,7 @@ class Efficiency(Record):
 
     judged: int = Field(ge=0)
     correct: int = Field(ge=0)
-    tokens: Rate
+    tokens: Rate | None
     money: Rate | None
     seconds: Rate | None
 
@@ -189,7 +185,7 @@ class PairComparison(Record):
         Paired differences over the questions for which both contestants chose a candidate. Smaller
         values are better.
     tokens
-        Paired difference of tokens per question.
+        Paired difference of tokens per question, over the questions with known tokens.
     left_out
         Number of common pairs of question and database that are left out, because at least one
         contestant has no judged decision.
@@ -204,7 +200,7 @@ class PairComparison(Record):
     regret: Difference | None
     relative_regret: Difference | None
     rank: Difference | None
-    tokens: Difference
+    tokens: Difference | None
     left_out: int = Field(ge=0)
 
 
@@ -324,10 +320,13 @@ def _efficiency(contestant: Contestant, judged: Sequence[Result]) -> Efficiency:
     cost, seconds = contestant.cost, contestant.seconds
     rights, clusters = list(map(right, judged)), clusters_of(judged)
 
-    def rate(amounts: Sequence[float]) -> Rate:
-        cases = list(zip(amounts, rights, clusters, strict=True))
+    def rate(amounts: Sequence[float | None]) -> Rate | None:
+        known = [amount for amount in amounts if amount is not None]
+        if len(known) < len(amounts):
+            return None
+        cases = list(zip(known, rights, clusters, strict=True))
         return Rate(
-            per_question=Estimate.of(amounts, clusters, least=0.0),
+            per_question=Estimate.of(known, clusters, least=0.0),
             per_right=mean_of_ratios([cases], least=0.0),
         )
 
@@ -335,7 +334,7 @@ def _efficiency(contestant: Contestant, judged: Sequence[Result]) -> Efficiency:
     return Efficiency(
         judged=len(judged),
         correct=int(sum(rights)),
-        tokens=rate(list(map(tokens, judged))),
+        tokens=rate([result.usage.tokens for result in judged]),
         money=None if cost is None else rate([cost(result.usage) for result in judged]),
         seconds=rate([seconds[result.key] for result in judged]) if seconds and timed else None,
     )
@@ -374,8 +373,8 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
     totals = [
         round(total, 9) for total in questions.values()
     ]  # rounding errors must not hide a tie
-    accuracy, spent = difference("accuracy", (-1.0, 1.0)), difference("tokens")
-    if accuracy is None or spent is None:
+    accuracy = difference("accuracy", (-1.0, 1.0))
+    if accuracy is None:
         return None
     alike = len({first.asked[key][0].scenario for key in shared}) == 1
     return PairComparison(
@@ -388,7 +387,7 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
         regret=difference("regret") if alike else None,
         relative_regret=difference("relative_regret"),
         rank=difference("rank"),
-        tokens=spent,
+        tokens=difference("tokens"),
         left_out=len(first.asked.keys() & second.asked.keys()) - len(shared),
     )
 

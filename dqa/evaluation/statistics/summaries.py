@@ -87,7 +87,8 @@ class Summary(Record):
         Mean of the normalised utility over the judged decisions. It is defined only if a larger
         outcome is better and the baseline is 0. None if no decision has it.
     mean_tokens, mean_steps
-        Mean number of tokens, and mean number of model replies, of the judged decisions.
+        Mean number of tokens, and mean number of model replies, of the judged decisions. The tokens
+        are None if a server did not report all of them.
     match
         The rule for comparing rows, if the answers are statements.
     official_metrics
@@ -208,6 +209,7 @@ def _summary(results: Sequence[Result]) -> Summary:
     share = clustered_share(right, clusters_of(reached))
     of_first = ("decider", "scenario", "database", "kind", "model", "match")
     outcomes = {o.value: sum(r.outcome is o for r in results) for o in OF_QUESTIONS}
+    spent = [r.usage.tokens for r in reached]
     return Summary(
         **{name: getattr(first, name) for name in of_first},
         **(outcomes | counts),
@@ -226,7 +228,7 @@ def _summary(results: Sequence[Result]) -> Summary:
         mean_regret=mean_of(r.regret for r in reached),
         mean_relative_regret=mean_of(r.relative_regret for r in reached),
         normalised_utility=mean_of(map(_utility, reached)),
-        mean_tokens=mean_of(float(r.input_tokens + r.output_tokens) for r in reached),
+        mean_tokens=mean_of(() if None in spent else spent),
         mean_steps=mean_of(float(r.steps) for r in reached),
         ended_by_budget=sum(r.ended_by is not None for r in results),
         official_metrics=_means(r.official_metrics for r in reached),

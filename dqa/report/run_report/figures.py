@@ -244,8 +244,7 @@ def _question(
 def _decision(contestant: int, one: Decided) -> DecisionRow:
     known = dict(one.result)
     fields = {name: known[name] for name in DecisionRow.model_fields.keys() & known.keys()}
-    tokens = one.result.input_tokens + one.result.output_tokens
-    return DecisionRow(contestant=contestant, tokens=tokens, **fields)
+    return DecisionRow(contestant=contestant, tokens=one.result.usage.tokens, **fields)
 
 
 def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str | None:

@@ -81,7 +81,7 @@ class DecisionRow(Record):
     steps: int
     statements: int
     plans: int
-    tokens: int
+    tokens: int | None
     error: str | None
     ended_by: str | None
 

@@ -55,7 +55,7 @@ def test_questions_and_their_decisions(run: dqa.Run, report: dqa.Report) -> None
     for result in run.results:
         made = shown[result.key]
         assert [getattr(made, name) for name in names] == [getattr(result, name) for name in names]
-        assert made.tokens == result.input_tokens + result.output_tokens
+        assert made.tokens == result.usage.tokens
     for row in report.questions:
         judged = [r for r in run.results if r.question == row.key and r.outcome.judged]
         right = [r for r in judged if r.outcome is Outcome.CORRECT]

@@ -67,6 +67,7 @@ def write_logs(
             "version": 2,
             "status": "cancelled" if run.counts.complete is False else "success",
             "eval": _spec(run, decided) | dict.fromkeys(("eval_id", "task_id"), identity) | about,
+            "plan": {"name": cell[-1]},  # Inspect reads no header without a plan
             "results": _results(decided),
             "stats": {"started_at": at, "completed_at": at, "model_usage": _usage(decided)},
             "samples": samples,
@@ -162,13 +163,14 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
     if rows[0].model == NO_MODEL:
         return {}
     used = sum((row.usage for row in rows), Usage())
+    costs = [row.cost for row in rows if row.cost is not None]
     counts = {
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
         "total_tokens": used.input_tokens + used.output_tokens,
         "input_tokens_cache_read": used.cached_tokens or None,
         "reasoning_tokens": used.reasoning_tokens or None,
-        "total_cost": sum(row.cost or 0.0 for row in rows) or None,
+        "total_cost": sum(costs) if len(costs) == len(rows) else None,
     }
     return {rows[0].model: counts}
 

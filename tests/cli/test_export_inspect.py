@@ -38,6 +38,8 @@ def logs(run: api.Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _read(logs: Path) -> dict[tuple[str, str], Any]:
     found = [inspect_log.read_eval_log(log) for log in inspect_log.list_eval_logs(str(logs))]
+    headers = [inspect_log.read_eval_log(log.location, header_only=True) for log in found]
+    assert [header.results for header in headers] == [log.results for log in found]
     return {(log.eval.task, str(log.eval.solver)): log for log in found}
 
 

@@ -131,7 +131,7 @@ class Outcomes:
         regret = self.regret(candidate)
         if regret == 0.0:
             return 0.0
-        gain = abs(self.best - self.baseline)
+        gain = (self.best - self.baseline) * (1.0 if self.goal == "maximise" else -1.0)
         return regret / gain if gain > ROUNDING * abs(self.best) else float("inf")
 
     def rank(self, candidate: Candidate) -> int:

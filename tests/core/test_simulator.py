@@ -51,5 +51,8 @@ def test_regret_is_absolute_and_relative_to_the_best_gain() -> None:
     prices = Outcomes((1, 2, 3), np.array([5.0, 4.0, 7.0]), "minimise", 6.0)
     assert (prices.answer, prices.margin) == (2, 1.0)
     assert (prices.regret(3), prices.relative_regret(3)) == (3.0, 1.5)
+    losses = profits(-3.0, -4.0, baseline=0.0)
+    dearer = Outcomes((1, 2), np.array([7.0, 8.0]), "minimise", 6.0)
+    assert losses.relative_regret("b") == dearer.relative_regret(2) == float("inf")
     bill = Outcomes(("a", "b"), np.array([75.0, 90.0]), "minimise")
     assert (bill.answer, bill.regret("b"), bill.relative_regret("b")) == ("a", 15.0, None)

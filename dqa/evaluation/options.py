@@ -76,7 +76,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
     """Replay the model replies of this cassette instead of calling the model. No API key is
     needed."""
     retries: Annotated[int, Field(ge=0)] = 6
-    """Maximum number of retries of a failed model call."""
+    """Maximum number of retries of a failed model call; at most one after a timeout."""
     timeout: Annotated[float, Field(ge=0.1)] = 120.0
     """Maximum duration of a model call."""
     reply_limit: Annotated[int, Field(ge=1000)] = 1000000

@@ -184,7 +184,7 @@ class Retry:
     The first pause takes `first` seconds. Each further pause is twice as long, up to `longest`.
     Each pause is multiplied by a random share from 0.5 to 1. So threads that fail at the same time
     do not retry at the same time. The seed, the request and the attempt determine the share. A
-    provider's ``Retry-After`` has priority.
+    provider's ``Retry-After`` has priority. A request is repeated only once after a timeout.
 
     Attributes
     ----------

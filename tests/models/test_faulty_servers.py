@@ -51,7 +51,7 @@ class Mode:
     """One way to fail.
 
     `fault` is the kind of an infrastructure error, asked again `RETRIES` times unless `error` is
-    given, which ends at once; `text` is that of an answer; `refusal` is part of why a reply must
+    given, which ends at once, and only once after a timeout; `text` is that of an answer; `refusal` is part of why a reply must
     not be used. `cost` is that of one request.
     """
 
@@ -65,6 +65,12 @@ class Mode:
     cost: Usage = COUNTED
     streaming: bool = False
     timeout: float = 30.0
+
+    @property
+    def requests(self) -> int:
+        """How often it is asked."""
+        retries = 1 if self.fault == "timeout" else RETRIES
+        return 1 + retries if self.fault and not self.once else 1
 
 
 def lost(name: str, answer: Answer, fault: str = "malformed", **more: object) -> Mode:
@@ -267,7 +273,7 @@ def test_every_fault_is_classified_and_every_request_is_counted(
     faults = [event.fault for event in recorder.events if isinstance(event, FaultEvent)]
     if mode.fault:
         assert type(ended) is mode.error
-        assert faults == [mode.fault] * (1 if mode.once else RETRIES + 1)
+        assert faults == [mode.fault] * mode.requests
         assert KEY not in str(ended)
         assert "timeout" not in mode.fault or "TimeoutError" in str(ended) or "408" in str(ended)
     else:
@@ -279,7 +285,7 @@ def test_every_fault_is_classified_and_every_request_is_counted(
         else:
             ended.check()
             assert ended.text == mode.text
-    assert asked == (RETRIES + 1 if mode.fault and not mode.once else 1)
+    assert asked == mode.requests
     assert recorder.usage + recorder.lost == sum([mode.cost] * asked, Usage())
     assert not mode.fault or recorder.usage == Usage()
 

@@ -71,7 +71,7 @@ def layout(recipe: Recipe) -> tuple[str, ...]:
         ("plan", plans),
         ("turn", not once),
         ("current_step", plans),
-        ("thought", acting),
+        ("thought_once" if once else "thought", acting),
         ("action", True),
         ("simulating", recipe.simulates),
         ("looking_up", True),

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from dqa.core.distribution import install_command
@@ -201,7 +202,7 @@ def _provider_model(
     return OpenAIChat(model=model, **shared)
 
 
-def check_reachable(name: str, model: BaseChatModel) -> None:
+def check_reachable(name: str, model: object, path: str = "") -> object:
     """Check that the server of a model with OpenAI's protocol can be reached.
 
     Without this check, a wrong address would be reported only after minutes of retries.
@@ -212,6 +213,13 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
         The name of the model.
     model
         The model. Scripted and replayed models have no server.
+    path
+        The path below the base URL that is requested.
+
+    Returns
+    -------
+    object
+        The JSON of the server's answer; None without a server, and if it refuses the request.
 
     Raises
     ------
@@ -222,7 +230,7 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
 
     client = getattr(inner_model(model), "root_client", None)
     if client is None:
-        return
+        return None
     import openai
 
     from dqa.core.errors import MalformedReplyError
@@ -231,13 +239,27 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
     timeout = openai.Timeout(_PROBE_SECONDS[0], connect=_PROBE_SECONDS[1])
     try:
         # The model's own client uses the same proxies and certificates as later requests.
-        client.with_options(timeout=timeout, max_retries=0).get("", cast_to=object)
+        found: object = client.with_options(timeout=timeout, max_retries=0).get(
+            path, cast_to=object
+        )
     except openai.APIConnectionError as error:
         problem = unreached(error)
-        if problem is not None:
-            raise ModelUnavailableError(
-                f"The model {name} cannot be reached at {redact(str(client.base_url))}: "
-                f"{problem}. No question was asked."
-            ) from error
+        if problem is None:
+            return None
+        raise ModelUnavailableError(
+            f"The model {name} cannot be reached at {redact(str(client.base_url))}: {problem}. No "
+            "question was asked."
+        ) from error
     except (openai.OpenAIError, MalformedReplyError, RecursionError, ValueError):
-        return  # A server answered, even if it refused this request.
+        return None  # A server answered, even if it refused this request.
+    return found
+
+
+def served_models(model: object) -> list[str]:
+    """Return the names of models that a model's server lists, at most the ten most similar."""
+    listed: Any = check_reachable("", model, "models")
+    try:
+        names = [str(one["id"]) for one in listed["data"]]
+    except (KeyError, TypeError):
+        return []
+    return get_close_matches(getattr(model, "model_name", ""), names, 10, 0.0)

@@ -227,7 +227,8 @@ def name_objects(
     Raises
     ------
     UsageError
-        An object is not a name, a decider or a chat model, or two models have the same name.
+        An object is not a name, a decider or a chat model, or two deciders or two models have the
+        same name.
     """
     deciders: dict[str, Decider | DeciderFactory] = {}
     chats: dict[str, BaseChatModel] = {}
@@ -242,8 +243,14 @@ def name_objects(
                     f"{one!r} is not a decider: give a name, or an object of a class that inherits "
                     'from dqa.Decider and has a name (name = "...").'
                 )
+            if not is_decider:
+                continue
+            is_known = isinstance(one, Decider) and one.name in plugins.names("decider")
+            if is_known or deciders.setdefault(one.name, one) is not one:
+                raise errors.UsageError(
+                    f"There is another decider with the name '{one.name}': rename yours."
+                )
         names.append(tuple(one if isinstance(one, str) else one.name for one in several))
-        deciders |= {one.name: one for one in several if not isinstance(one, str)}
     named = dict(fields)
     for field in {"model", "models"} & fields.keys():
         value = fields[field]

@@ -54,13 +54,15 @@ class StoredRun(Record):
     deciders, databases
         The names of the deciders and databases, in the order of the run.
     model
-        The chat models that answered; None if no model was called.
+        The chat models that answered; None if no model has answered.
     epochs
         The number of times that each question is asked.
     games
         Whether the run is a run of games. If so, `deciders` contains the players.
     counts
         The progress: how many decisions were made, judged and right.
+    running
+        Whether a process makes decisions of the run at present.
     problem
         The reason why the run cannot be read, e.g. because a newer version wrote it; None if it can
         be read.
@@ -75,6 +77,7 @@ class StoredRun(Record):
     epochs: int = Field(default=1, ge=1)
     games: bool = False
     counts: RunCounts = count_decisions(Counter(), None)
+    running: bool = False
     problem: str | None = None
 
 
@@ -290,7 +293,7 @@ def _runs_in(file: Path) -> list[RunLocation]:
 def _describe(location: RunLocation) -> StoredRun:
     try:
         reader = RunReader(location)
-        record, counted = reader.record, reader.counts()
+        record, counted, running = reader.record, reader.counts(), reader.is_running()
     except DqaError as error:
         return StoredRun(folder=str(location), problem=str(error))
     spec = record.spec
@@ -316,4 +319,5 @@ def _describe(location: RunLocation) -> StoredRun:
         epochs=1 if spec is None else spec.epochs,
         games=isinstance(spec, PlaySpec),
         counts=count_decisions(outcomes, record.planned),
+        running=running,
     )

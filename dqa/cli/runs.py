@@ -38,6 +38,9 @@ def list_runs(
     The newest run is first. A decision counts as failed if a server error, a spent budget or a bug
     ended it. 'dqa eval --resume RUN' repeats failed decisions and makes missing decisions.
 
+    Decisions of 'dqa ask' are not listed: each is a file in ~/.local/share/dqa/decisions, or in the
+    folder of the variable DQA_DECISIONS.
+
     Parameters
     ----------
     folders
@@ -56,7 +59,8 @@ def _about(run: StoredRun) -> Iterator[str]:
     from dqa.report.hints import resume_command
 
     known = {True: "complete", False: "not complete", None: "maybe complete"}
-    state = known[run.counts.complete] if run.problem is None else "cannot be read"
+    state = "running" if run.running else known[run.counts.complete]
+    state = state if run.problem is None else "cannot be read"
     began = "unknown date" if run.began is None else f"{run.began:%Y-%m-%d %H:%M} UTC"
     yield f"{run.folder}  {began}  {state}"
     if run.problem is not None:
@@ -66,10 +70,10 @@ def _about(run: StoredRun) -> Iterator[str]:
     deciders = ", ".join(run.deciders)
     if run.databases:
         deciders += f" on {', '.join(run.databases)}"
-    deciders += f"; model: {run.model or 'none'}"
+    deciders += f"; model: {run.model or ('none yet' if run.counts.missing else 'none')}"
     yield f"    {deciders}; {run.epochs} epochs" if run.epochs > 1 else f"    {deciders}"
     yield f"    {_figures(run.counts)}"
-    if run.counts.complete is False:
+    if run.counts.complete is False and not run.running:
         yield f"    resume with: {resume_command(run.folder, games=run.games)}"
 
 
@@ -139,7 +143,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
         from dqa.report.hints import resume_command
 
         how = resume_command(found.location, games=isinstance(found.spec, PlaySpec))
-        found.require_results(f"resume it with '{how}'")
+        found.require_results(f"wait until one is, or resume it with '{how}'")
         if not (lists or scenario or only.database or only.decider or epoch):
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)

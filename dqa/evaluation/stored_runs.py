@@ -8,6 +8,7 @@ The trace is compressed JSON.
 from __future__ import annotations
 
 import json
+import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -295,6 +296,11 @@ class RunReader:
         counted = select(*columns, func.count().label("decisions"))
         counted = counted.where(RESULTS.c.run_id == self._id).group_by(*columns)
         return self._rows(counted.order_by(func.min(RESULTS.c.position), *columns))
+
+    def is_running(self) -> bool:
+        """Return whether a process makes decisions of the run: it holds a valid claim."""
+        valid = (CLAIMS.c.run_id == self._id) & (CLAIMS.c.expires >= time.time())
+        return bool(self._rows(select(CLAIMS.c.worker).where(valid).limit(1)))
 
     def traces(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces of all questions or of one question, in the order of the plan."""

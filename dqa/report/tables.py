@@ -8,7 +8,7 @@ from dqa.core.records import Record
 from dqa.core.text import counted, escape_invisible
 from dqa.core.truth import MatchRule
 from dqa.evaluation.location import RunLocation
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
 from dqa.evaluation.statistics.games import PlayFigures
 from dqa.evaluation.statistics.summaries import (
@@ -353,10 +353,14 @@ class Evaluation(Record):
 
     def lines(self) -> list[str]:
         """Return the lines below the tables: scoring, models and usage."""
+        missing = self.counts.missing
+        what = "decisions" if self.games is None else "games"
+        not_made = [f"{missing} of {self.counts.planned} {what} are missing."] if missing else []
         if self.games is not None:
-            return [*game_lines(self.games, self.models), str(self.spent)]
-        models = dict.fromkeys(summary.model for summary in self.results)
+            return [*not_made, *game_lines(self.games, self.models), str(self.spent)]
+        models = dict.fromkeys(s.model for s in self.results if not missing or s.model != NO_MODEL)
         return [
+            *not_made,
             *self.scoring(),
             *interval_lines(self.results),
             *tag_lines(self.tags),

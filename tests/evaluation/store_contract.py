@@ -75,11 +75,16 @@ class StoreContract:
         def stop(question: Question, database: Database) -> str:
             asked.append(question.key)
             if len(asked) == 4:
+                assert is_running()
                 raise KeyboardInterrupt
             return official(question, database)
 
+        def is_running() -> bool:
+            return any(one.running for one in dqa.find_runs(Path(place).parent))
+
         with pytest.raises(KeyboardInterrupt):
             make(stop)
+        assert not is_running()
         assert len(dqa.read_run(place).results) == 3
         resumed = make(stop, resume=True)
         assert len(asked) == 7

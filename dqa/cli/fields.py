@@ -35,7 +35,7 @@ _PLACEHOLDERS: Mapping[str, str] = {
     "base_url": "URL",
     **dict.fromkeys(("deciders", "models", "databases"), "NAMES"),
     **dict.fromkeys(("max_seconds", "timeout", "patience"), "SECONDS"),
-    "settings": "NAME[=VALUE]",
+    "settings": "NAME=VALUE",
     **dict.fromkeys(("rule_set", "reasoning_effort", "world", "reference"), "NAME"),
     "extra_body": "JSON",
     "scenario": "NAME|DIR",

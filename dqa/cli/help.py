@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 
 QUESTIONS: Final = "Questions"
 """Options for the source of questions and their right answers."""
@@ -103,13 +103,20 @@ class Command(_PlainHelp, TyperCommand):
     """A command whose help shows options in groups."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
-        """Parse a command line. Remove pydantic's prefix from error messages."""
+        """Parse a command line. Correct the messages of errors."""
         if _ALL in args:
             ctx.meta[_ALL] = True
             args = ["--help"]
         try:
             return super().parse_args(ctx, args)
-        except typer.BadParameter as error:
+        except TyperException as found:
+            error: Any = found  # Typer defines `message` in a private class
+            kinds = {one.name: one.param_type_name for one in self.params}
+            if getattr(error, "option_name", None) == "--database" and "database" in kinds:
+                error.message = "Give the database without --database: it is an argument."
+                error.possibilities = None
+            elif "unexpected extra" in error.message and "argument" not in kinds.values():
+                error.message += ". For a database, use --database." * ("database" in kinds)
             error.message = error.message.removeprefix("Value error, ")
             raise
 

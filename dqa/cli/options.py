@@ -273,7 +273,7 @@ class StoringOptions:
         store. A store is a file such as runs.db, or a database URL. Repeat the command to resume
         the run.
     retry_failed
-        Repeat decisions that failed because of a server or a bug. --resume always does this.
+        Repeat decisions that failed because of a server or a bug.
     """
 
     out: str | None = None
@@ -288,7 +288,7 @@ class ResumingOptions(StoringOptions):
     ----------
     resume : RUN
         Resume this run (a folder or STORE#NAME) with its recorded options; no other option is
-        needed.
+        needed. Failed decisions are repeated.
     """
 
     resume: str | None = None

@@ -35,7 +35,7 @@ class QuestionOptions:
         Folder of questions that 'dqa data generate' wrote.
     generate
         Generate N new questions in each scenario, each about its own database.
-    settings : NAME[=VALUE]
+    settings : NAME
         Named set of questions. 'dqa list' shows all sets.
     """
 

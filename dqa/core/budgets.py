@@ -63,7 +63,7 @@ class DecisionBudget:
     tokens
         The maximum number of tokens of requests and replies together.
     cost
-        The maximum cost, calculated with the prices below.
+        The maximum cost. Needs the prices of tokens.
     price_input, price_output
         The prices of a million tokens of requests and of replies.
     price_cached

@@ -32,14 +32,12 @@ class Limits:
     Attributes
     ----------
     rows
-        The maximum number of rows that one statement returns. `Rows.cut` says whether a result was
-        cut.
+        The maximum number of rows that one statement returns. A longer result is cut.
     bytes
         The maximum size in bytes of the result's text (UTF-8). A longer result is cut after a
         complete row.
     seconds
-        The maximum time in seconds. A statement that takes longer is stopped and raises
-        `StatementTimeoutError`.
+        The maximum time in seconds of one statement. A longer one is stopped and fails.
     cell
         The maximum number of characters of one cell's text. A longer cell is cut, and its full
         length is added to its text.

@@ -153,16 +153,14 @@ class Deciding(Record, use_attribute_docstrings=True):
     """Format of the model's replies: labelled text (react), or the provider's tool calls
     (tools)."""
     settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
-    """Setting of a decider; 'dqa list --settings DECIDER' shows all settings. May be repeated. NAME
-    without a value selects a named set of questions; 'dqa list' shows all sets."""
+    """Setting of a decider; 'dqa list --settings DECIDER' shows all settings. May be repeated."""
     rule_set: str | None = None
-    """Variant of the simulators' rules, such as 'released' or 'paper'. By default, the rules
-    by which the answers of the questions were determined."""
+    """Variant of the simulators' rules, such as 'released' or 'paper'. By default, the rules of
+    the questions' answers, or else of the scenario."""
     seed: Annotated[int, Field(ge=0)] = 0
-    """Seed of random choices: generated questions, scripted models, and models with a
-    temperature."""
+    """Seed of all random choices, also of scripted models and of models with a temperature."""
     temperature: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
-    """Sampling temperature of the model. Above 0, replies differ between --epochs."""
+    """Sampling temperature of the model. Above 0, replies depend on --seed."""
     reply_tokens: Annotated[int | None, Field(ge=1)] = None
     """Maximum number of tokens in a reply of the model. By default, the server's limit."""
     max_steps: Annotated[int, Field(ge=1)] = 20

@@ -33,6 +33,8 @@ WRONG = {
     "eval --release no/such/folder": "no/such/folder",
     "data question locating/99 --generate 1": "locating/1",
     "schema no.such": "'no.such' does not exist",
+    "schema --database shop.db": "it is an argument",
+    "list shop.db": "use --database",
     # Calls of models, and settings of deciders
     f"{EVAL} --record a --replay b": "one of them",
     f"{EVAL} --replay b --budget-tokens 5": "replay spends nothing",

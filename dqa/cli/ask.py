@@ -92,13 +92,13 @@ class TerminalReviewer:
         Return None for an unknown answer, or for an edit that changes nothing.
         """
         # Compare whole words, so that "abort" does not approve.
-        match _line(console, _CHOICES).strip().lower():
+        match console.input(_CHOICES, markup=False).strip().lower():
             case "q" | "quit":
                 return ReviewAnswer(action="end", by=self._by)
             case "a" | "approve" | "y" | "yes":
                 return ReviewAnswer(action="approve", by=self._by)
             case "r" | "reject" | "n" | "no":
-                reason = _line(console, "Why? The model reads it (Enter for no reason): ")
+                reason = console.input("Why? The model reads it (Enter for no reason): ")
                 return ReviewAnswer(action="refuse", reason=reason.strip(), by=self._by)
             case "e" | "edit":
                 text = _edited(console, review).strip()
@@ -123,11 +123,6 @@ def _show(console: Console, review: Review) -> None:
         console.print(Text(visible_lines(problem), style="red"))
 
 
-def _line(console: Console, prompt: str) -> str:
-    """Print a prompt, and return the line that the person types. Raise `EOFError` at the end."""
-    return console.input(prompt, markup=False)
-
-
 def _edited(console: Console, review: Review) -> str:
     """Return the text that the person writes, in an editor or at the prompt. It may be empty."""
     editor = next(filter(None, map(os.environ.get, _EDITORS)), None)
@@ -143,7 +138,7 @@ def _edited(console: Console, review: Review) -> str:
                 problem = f"The editor in {' or '.join(_EDITORS)} does not work ({error})."
                 console.print(visible(problem), markup=False)
     console.print("Type the new text. An empty line ends it.")
-    return "\n".join(iter(lambda: _line(console, "> "), ""))
+    return "\n".join(iter(lambda: console.input("> "), ""))
 
 
 def _question(
@@ -155,10 +150,8 @@ def _question(
     if "rules" in fields:
         fields["rules"] = options.text_in("--rules", fields["rules"])
     named = tuple(candidate_name) if candidate_name else None
-    for name, value, option in (
-        ("rules", rules_text, "--rules-text"),
-        ("candidates", named, "--candidate-name"),
-    ):
+    other = ("rules", rules_text, "--rules-text"), ("candidates", named, "--candidate-name")
+    for name, value, option in other:
         if value is not None and name in fields:
             raise UsageError(f"--{name} excludes {option}: give one.")
         fields.setdefault(name, value)
@@ -257,8 +250,7 @@ def _print(decided: Trace, *, as_json: bool) -> None:
     show(decided, decision_lines(decided), as_json=as_json)
     for warning in decided.warnings:
         echo(f"warning: {warning}", err=True)
-    problem = None if decided.asked is None else decided.asked.problem
-    if problem is not None:
+    if decided.asked is not None and (problem := decided.asked.problem) is not None:
         echo(f"warning: The outcomes of the alternatives are unknown: {problem}", err=True)
 
 
@@ -273,10 +265,9 @@ def _fail(decided: Trace, record: Path | None) -> None:
         where = "--debug shows its traceback" if record is None else f"its traceback is in {record}"
         who = f"Report it to the maintainers of {decided.decider}, unless the decider is yours."
         raise CrashError(f"{error}; {where}. {who}") from None
-    is_answered = decided.ending is Ending.ANSWERED
     if record is not None:
         echo(f"The record is {record}; '{own_command()} show {record}' shows it.", err=True)
-    if not is_answered:
+    if decided.ending is not Ending.ANSWERED:
         raise typer.Exit(1)
 
 

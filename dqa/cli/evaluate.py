@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
 _SOURCES = tuple(one.name for one in fields(AnyQuestionOptions))
-_FIELDS = {name: name for name in ("scenarios", "limit", "seed", "strict", "scenario")}
+_READING = ("scenarios", "limit", "seed", "strict")
+_FIELDS = {name: name for name in (*_READING, "scenario")}
 _FIELDS |= {"own": "file", "database": "databases"}
 """The field of a source of questions that each option sets."""
 _REMOVED = {
@@ -118,17 +119,10 @@ def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> Question
         if is_same and not named["settings"] and named.keys() <= own | {"settings"}:
             known = type(stored).model_fields.keys()
             return stored.changed(**{name: changes[name] for name in known & changes.keys()})
-        changes = {
-            "scenarios": stored.scenarios,
-            "limit": stored.limit,
-            "seed": base.seed,
-        } | changes
-    return AnyQuestionOptions(**named).source(
-        changes.get("seed", 0),
-        changes.get("scenarios"),
-        changes.get("limit"),
-        strict=changes.get("strict", False),
-    )
+        before = {"scenarios": stored.scenarios, "limit": stored.limit, "seed": base.seed}
+        changes = before | changes
+    given = {name: changes[name] for name in _READING if name in changes}
+    return AnyQuestionOptions(**named).source(**given)
 
 
 @with_options(PLAYING, CallOptions, RunOptions)

@@ -221,18 +221,10 @@ class AccessOptions:
 
 
 # Runs
-Run = Annotated[
-    str,
-    argument(
-        "RUN", "Run that 'dqa eval --out' wrote: its folder, or STORE#NAME for a run in a store."
-    ),
-]
-Runs = Annotated[
-    list[str],
-    argument(
-        "RUN...", "Runs that 'dqa eval --out' wrote: folders, or STORE#NAME for runs in a store."
-    ),
-]
+_RUN_HELP = "Run that 'dqa eval --out' wrote: its folder, or STORE#NAME for a run in a store."
+_RUNS_HELP = "Runs that 'dqa eval --out' wrote: folders, or STORE#NAME for runs in a store."
+Run = Annotated[str, argument("RUN", _RUN_HELP)]
+Runs = Annotated[list[str], argument("RUN...", _RUNS_HELP)]
 
 
 @dataclass(frozen=True, slots=True)

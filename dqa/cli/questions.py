@@ -46,7 +46,7 @@ class QuestionOptions:
 
     def source(
         self,
-        seed: int,
+        seed: int = 0,
         scenarios: tuple[str, ...] | None = None,
         limit: int | None = None,
         *,

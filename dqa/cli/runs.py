@@ -59,8 +59,8 @@ def _about(run: StoredRun) -> Iterator[str]:
     from dqa.report.hints import resume_command
 
     known = {True: "complete", False: "not complete", None: "maybe complete"}
-    state = "running" if run.running else known[run.counts.complete]
-    state = state if run.problem is None else "cannot be read"
+    state = "cannot be read" if run.problem else known[run.counts.complete]
+    state = "running" if run.running else state
     began = "unknown date" if run.began is None else f"{run.began:%Y-%m-%d %H:%M} UTC"
     yield f"{run.folder}  {began}  {state}"
     if run.problem is not None:
@@ -287,15 +287,8 @@ def compare(  # noqa: PLR0913  (one parameter per option)
         models = {one.player: one.model for one in played.players}
         show_output(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)
         return
-    found = compare_runs(
-        *read,
-        deciders=names,
-        against=against,
-        scenario=scenario,
-        only_shared=shared,
-        times=times,
-        all_pairs=all_pairs,
-    )
+    where = {"scenario": scenario, "only_shared": shared, "times": times}
+    found = compare_runs(*read, deciders=names, against=against, all_pairs=all_pairs, **where)  # type: ignore[arg-type]
     show_output(found, [*tables(found), *notes(found)], as_json=as_json)
 
 

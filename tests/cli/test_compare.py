@@ -114,10 +114,7 @@ def test_other_questions_are_refused_and_counted(
 
 @pytest.mark.parametrize(
     ("field", "value", "words"),
-    [
-        ("strict_official", True, "--strict-official"),
-        ("rule_set", "another", "another rules"),
-    ],
+    [("strict_official", True, "--strict-official"), ("rule_set", "another", "another rules")],
 )
 def test_runs_that_count_otherwise_are_refused(
     finished: Path, field: str, value: object, words: str

@@ -8,12 +8,6 @@ import math
 from dqa.core.records import dump_line
 
 
-def test_half_a_character_is_escaped() -> None:
-    """UTF-8 cannot encode a lone surrogate, so it is escaped."""
-    assert dump_line({"text": "\ud800"}) == '{"text": "\\ud800"}'
-    assert json.loads(dump_line({"text": "\ud800"})) == {"text": "\ud800"}
-
-
 def test_a_line_holds_what_json_has_no_word_for() -> None:
     """Python reads it back, and so does this project: numbers of any size, and those that are none.
 

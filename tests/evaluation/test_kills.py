@@ -74,10 +74,7 @@ GAME = ("--world", "leduc", "--player", "random,bidder-t1", "--opponent", "rando
 @pytest.mark.parametrize("name", ["run", "runs.db#run"])
 @pytest.mark.parametrize(
     "command",
-    [
-        ("eval", "--generate", "12", *AGENTS),
-        ("games", "play", "--games", "60", "--mirror", *GAME),
-    ],
+    [("eval", "--generate", "12", *AGENTS), ("games", "play", "--games", "60", "--mirror", *GAME)],
     ids=["questions", "games"],
 )
 def test_twenty_kills_of_the_command_leave_what_an_uninterrupted_one_leaves(

@@ -12,10 +12,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 
-from dqa.core.errors import (
-    ModelUnavailableError,
-    UnrecordedRequestError,
-)
+from dqa.core.errors import ModelUnavailableError, UnrecordedRequestError
 from dqa.core.recorder import Recorder
 from dqa.models.attempts import attempt_by, current_attempt
 from dqa.models.calling import ChatRunnable, call_model

@@ -108,10 +108,7 @@ def test_a_reply_after_the_time_limit_is_not_recorded(tape: Path) -> None:
     replayed = playing(tape)
     assert [
         call_model(replayed, [HumanMessage(PROMPT)], Recorder()).reply.text for _ in range(2)
-    ] == [
-        "reply 2",
-        "reply 3",
-    ]
+    ] == ["reply 2", "reply 3"]
 
 
 def test_tools_are_part_of_the_request(tape: Path) -> None:

@@ -223,6 +223,7 @@ MODES = [
     answers("usage of zero", ok(usage={"prompt_tokens": 0, "completion_tokens": 0}), cost=UNKNOWN),
     answers("negative usage", ok(usage={**faulty.USAGE, "prompt_tokens": -1}), cost=UNKNOWN),
     answers("usage of the request only", ok(usage={"prompt_tokens": 7}), cost=UNKNOWN),
+    answers("usage of both together", ok(usage={"total_tokens": 5}), cost=UNKNOWN),
     answers("usage in words", ok(usage={"prompt_tokens": "7", "completion_tokens": 5}),
             cost=UNKNOWN),
     answers("usage that is a text", ok(usage="lots"), cost=UNKNOWN),
@@ -300,14 +301,3 @@ def test_an_unknown_model_is_reported_with_the_known_ones(
     model = model_at(served.url, 30.0, streaming=False)
     with pytest.raises(UsageError, match="m:8b, llama3"):
         call_model(model, [HumanMessage("Where?")], Recorder())
-
-
-@pytest.mark.parametrize("usage", [{}, {"total_tokens": 5}, {"prompt_tokens": 7}])
-def test_missing_counts_stay_unknown(
-    usage: dict[str, int], served: faulty.Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """LangChain would count 0 tokens instead."""
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    served.turn_to(ok(usage=usage))
-    reply = model_at(served.url, 30.0, streaming=False).invoke("Where?")
-    assert reply.usage_metadata is None

@@ -35,14 +35,7 @@ def test_the_same_replies_drive_every_agent_in_either_protocol(
 ) -> None:
     """They are put into the words that the agent's format asks for."""
     model = PreparedReplies([LOOK, Answer("So.", "south")])
-    trace = dqa.ask(
-        shop,
-        QUESTION,
-        decider=decider,
-        protocol=protocol,
-        model=model,
-        debug=True,
-    )
+    trace = dqa.ask(shop, QUESTION, decider=decider, protocol=protocol, model=model, debug=True)
     assert (trace.choice, trace.model) == ("south", "scripted:replies")
     assert [asked.statement for asked in trace.evidence] == [LOOK.given]
     assert '["south"]' in model.requests[-1].text

@@ -9,16 +9,7 @@ from langchain_openai import ChatOpenAI
 
 from dqa.core.errors import MissingKeyError, UsageError
 from dqa.models.registry import Connection, chat_model
-from dqa.models.scripted import ScriptedModel
 from tests.models.model_server import ModelServer
-
-
-def test_scripted_models_need_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, and the seed reaches the script."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    model = chat_model("scripted:analyst", seed=5)
-    assert isinstance(model, ScriptedModel)
-    assert (model.script, model.seed) == ("analyst", 5)
 
 
 @pytest.mark.parametrize("name", ["", "gpt-5", "openai:", ":x"])
@@ -26,13 +17,6 @@ def test_a_name_without_provider_says_how_names_look(name: str) -> None:
     """The message shows the form."""
     with pytest.raises(UsageError, match="provider:model"):
         chat_model(name)
-
-
-def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model of OpenAI needs a key."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(MissingKeyError, match="OPENAI_API_KEY"):
-        chat_model("openai:some-model")
 
 
 def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,7 @@ from math import comb
 import pytest
 
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.summaries import (
-    count_epochs,
-    pass_all,
-    pass_at,
-    summarise,
-)
+from dqa.evaluation.statistics.summaries import count_epochs, pass_all, pass_at, summarise
 from tests.evaluation.statistics.results import result
 
 

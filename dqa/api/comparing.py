@@ -11,8 +11,8 @@ from dqa.api.runs import Run, name_runs
 from dqa.api.stored import open_run
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.results import MOST_TIES, Result
-from dqa.evaluation.spec import PlaySpec
 from dqa.evaluation.statistics.comparing import Comparison, Contestant, compare_contestants
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.pairs import match_questions, renamed

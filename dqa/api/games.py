@@ -26,9 +26,9 @@ from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.papers import PaperView, Publication, view_games
 from dqa.evaluation.play import GameWorker
+from dqa.evaluation.play_spec import PlaySpec, all_pairs
 from dqa.evaluation.record import GamesRecord, RunRecord
-from dqa.evaluation.spec import PlaySpec, all_pairs
-from dqa.evaluation.store import require_writable
+from dqa.evaluation.writable import require_writable
 from dqa.worlds.base import PolicyDecider, count_players
 from dqa.worlds.history import History
 from dqa.worlds.training import SMALL, Trainer, learn, watch_training, write_weights

@@ -36,8 +36,9 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import ModelSpec, RunSpec
-from dqa.evaluation.store import RunStore, has_recorded, require_writable
+from dqa.evaluation.store import RunStore
 from dqa.evaluation.stored_runs import RunReader
+from dqa.evaluation.writable import has_recorded, require_writable
 from dqa.loaders.sources import PassedQuestions, QuestionSource
 from dqa.report.hints import resume_command
 from dqa.report.tables import how_to_report

@@ -16,6 +16,7 @@ from dqa.core.question_set import Defect
 from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.record import AnySpec, RunRecord, require_questions
 from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
@@ -25,7 +26,7 @@ from dqa.evaluation.shortcuts import (
     count_shortcuts,
     right_answers,
 )
-from dqa.evaluation.spec import PlaySpec, RunSpec
+from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.summaries import (
     EpochStatistics,

@@ -19,10 +19,10 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.copying import copy, read_content, read_old
 from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.record import register_scenarios
 from dqa.evaluation.results import NO_MODEL, Outcome
-from dqa.evaluation.spec import PlaySpec, RunSpec
-from dqa.evaluation.store import require_writable
+from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stored_runs import (
     RESULTS_FILE,
     TRACES_FILE,
@@ -31,6 +31,7 @@ from dqa.evaluation.stored_runs import (
     run_names,
 )
 from dqa.evaluation.traces import Trace
+from dqa.evaluation.writable import require_writable
 from dqa.loaders.sources import OwnQuestions
 from dqa.report.counts import RunCounts, count_decisions
 

@@ -22,8 +22,9 @@ from dqa.cli.questions import AnyQuestionOptions
 from dqa.core.errors import BudgetSpentError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.record import RunRecord
-from dqa.evaluation.spec import PlaySpec, RunSpec
+from dqa.evaluation.spec import RunSpec
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run

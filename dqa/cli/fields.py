@@ -19,7 +19,8 @@ from dqa.cli.help import LIMITS
 from dqa.cli.options import declared, names_in, pairs_in, parameter
 from dqa.core.docstrings import Described, descriptions
 from dqa.core.records import Record
-from dqa.evaluation.spec import PARAMETERS, Deciding, PlaySpec, RunSpec
+from dqa.evaluation.play_spec import PlaySpec
+from dqa.evaluation.spec import PARAMETERS, Deciding, RunSpec
 from dqa.evaluation.user_question import UserQuestion
 
 _PARTS: Mapping[str, Mapping[str, str]] = {

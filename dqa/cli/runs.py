@@ -13,8 +13,8 @@ from dqa.cli.output import echo, echo_data, echo_json, echo_text
 from dqa.cli.output import show as show_output
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.spec import PlaySpec
 from dqa.report.table import Table
 
 if TYPE_CHECKING:

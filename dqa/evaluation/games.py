@@ -21,9 +21,9 @@ from dqa.core.text import counted
 from dqa.deciders.base import DeciderFactory, Settings, read_settings
 from dqa.evaluation.connecting import Connected, NamedDecider, PassedObjects, connect, find_decider
 from dqa.evaluation.options import CallOptions
+from dqa.evaluation.play_spec import PlaySpec, decider_of
 from dqa.evaluation.prepare import Task, check_decider
 from dqa.evaluation.results import NO_MODEL
-from dqa.evaluation.spec import PlaySpec, decider_of
 from dqa.worlds.base import Policy, PolicyDecider, WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.training import hash_weights, learn

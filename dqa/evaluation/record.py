@@ -15,7 +15,8 @@ from dqa.core.distribution import find_versions
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.spec import PlaySpec, RunSpec, differences
+from dqa.evaluation.play_spec import PlaySpec
+from dqa.evaluation.spec import RunSpec, differences
 from dqa.scenarios import scenario_name
 
 _PACKAGES = (

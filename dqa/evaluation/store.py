@@ -8,19 +8,14 @@ the dead process ran on the same machine, the command need not wait until the cl
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import secrets
-import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple
 from functools import partial
-from itertools import chain, islice
-from math import ceil, isfinite
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
@@ -29,17 +24,16 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
-from dqa.core.errors import DqaError, UsageError
-from dqa.core.files import make_private_folder, problem_of_path, require_room
+from dqa.core.errors import DqaError
 from dqa.databases.store_locations import (
     is_transient,
     open_store,
-    require_right,
     translate_errors,
     write,
 )
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
+from dqa.evaluation.open_tasks import OpenTasks
 from dqa.evaluation.prepare import Group, Task
 from dqa.evaluation.record import RunRecord, name_run, resume_record
 from dqa.evaluation.results import Outcome, Result
@@ -51,21 +45,17 @@ from dqa.evaluation.stored_runs import (
     RUNS,
     USAGE,
     RunReader,
-    connected,
     create_tables,
     has_key,
-    is_store,
     key_of,
     pack,
     parse_record,
     read_results,
-    require_free,
-    require_version,
-    run_names,
     sum_usage,
-    version_of,
 )
 from dqa.evaluation.traces import Trace
+from dqa.evaluation.workers import is_dead, name_worker
+from dqa.evaluation.writable import make_run_folder
 
 _Made = TypeVar("_Made")
 
@@ -135,17 +125,16 @@ class RunStore:
         self.on_elsewhere: Callable[[int], object] | None = None
         self.used_elsewhere = Usage()
         self._own = Usage()
-        self._worker = _name_worker()
+        self._worker = name_worker()
         self._tasks: dict[DecisionKey, Task] = {}
-        self._remaining: dict[DecisionKey, Task] = {}
-        self._remaining_of: dict[Group, dict[DecisionKey, Task]] = {}
+        self._open = OpenTasks()
         self._positions: dict[DecisionKey, int] = {}
         self._adding = threading.Lock()
         self._stopped = threading.Event()
         self.patience = 0.0  # a mistyped URL fails at once
         file = self._target.file
         is_new_file = file is not None and not file.exists()
-        _make_folder(self._target)
+        make_run_folder(self._target)
         self._engine = open_store(self._target, writing=True)
         self.is_new, self._run, self.record = False, 0, record
         try:
@@ -183,7 +172,7 @@ class RunStore:
         again += [Outcome.INFRASTRUCTURE, Outcome.CRASHED] if retry_failed else []
         claimed = CLAIMS.c.run_id == self._run
         workers = connection.execute(select(CLAIMS.c.worker).where(claimed).distinct()).scalars()
-        dead = [worker for worker in workers if _is_dead(worker)]
+        dead = [worker for worker in workers if is_dead(worker)]
         connection.execute(delete(CLAIMS).where(claimed & CLAIMS.c.worker.in_(dead)))
         here = RESULTS.c.run_id == self._run
         failed = here & RESULTS.c.outcome.in_(again)
@@ -217,7 +206,7 @@ class RunStore:
     def is_finished(self) -> bool:
         """Return whether all tasks are done. Call this only while this process works on no task."""
         self._update_remaining()
-        return not self._remaining
+        return not self._open.remaining
 
     def claim(self, most: int, groups: Sequence[Group | None] = (None,)) -> list[list[Task]]:
         """Claim tasks that are not done and not claimed, in one transaction.
@@ -236,7 +225,7 @@ class RunStore:
             One batch for each free worker. If too few tasks are free, there are fewer batches.
         """
         batches = self._transact(partial(self._claim, most=most, groups=groups))
-        self._drop(task.key for batch in batches for task in batch)
+        self._open.drop(task.key for batch in batches for task in batch)
         return batches
 
     def _claim(
@@ -249,71 +238,25 @@ class RunStore:
         worker_of = {DecisionKey(*key): name for *key, name in connection.execute(claims)}
         busy = {*worker_of}
         for key, name in worker_of.items():
-            if name == self._worker and key in self._remaining:
+            if name == self._worker and key in self._open.remaining:
                 # This claim was committed, but the connection broke before the reply.
                 connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
                 busy.remove(key)
-        while batches := self._choose(busy, most, groups):
+        working = {self._tasks[key].group for key in busy if key in self._tasks}
+        while batches := self._open.choose(busy, working, most, groups):
             claimed = [task for batch in batches for task in batch]
             stored = self._stored(connection, claimed)
             if not stored:
                 row = {"run_id": self._run, "worker": self._worker, "expires": now + LEASE_SECONDS}
                 connection.execute(insert(CLAIMS), [row | task.key._asdict() for task in claimed])
                 return batches
-            self._drop(stored)
+            self._open.drop(stored)
         return []
 
-    def _choose(
-        self, busy: set[DecisionKey], most: int, groups: Sequence[Group | None]
-    ) -> list[list[Task]]:
-        """Return the next batches. If few tasks remain, the batches are about equally large.
-
-        A batch contains tasks whose database the worker has open, then tasks whose database no
-        worker has open, then other tasks. The running time of this function depends on the number
-        of claimed tasks, not on the number of remaining tasks.
-        """
-        most = min(most, ceil(len(self._remaining) / max(len(groups), 1)))
-        working = {self._tasks[key].group for key in busy if key in self._tasks}
-        taken, batches = set(busy), []
-        for own in sorted(groups, key=lambda group: group not in self._remaining_of):
-            batch: list[Task] = []
-            while len(batch) < most and (found := self._next_tasks(own, working, taken)):
-                batch += islice(found, most - len(batch))
-                taken |= {task.key for task in batch}
-                working.add(batch[-1].group)
-            if batch:
-                batches.append(batch)
-        return batches
-
-    def _next_tasks(
-        self, own: Group | None, working: set[Group], taken: set[DecisionKey]
-    ) -> Iterator[Task] | None:
-        """Return the free tasks of the group that suits a worker best; None if no task is free."""
-        unopened = (group for group in self._remaining_of if group not in working)
-        for group in chain([own], unopened, self._remaining_of):
-            remaining = self._remaining_of.get(group, {}) if group is not None else {}
-            free = (task for key, task in remaining.items() if key not in taken)
-            first = next(free, None)
-            if first is not None:
-                return chain([first], free)
-        return None
-
     def _update_remaining(self) -> None:
-        """Set the remaining tasks: all tasks without a stored decision."""
-        self._remaining, self._remaining_of = dict(self._tasks), {}
-        for key, task in self._tasks.items():
-            self._remaining_of.setdefault(task.group, {})[key] = task
-        self._drop(self._transact(partial(self._stored, tasks=self._tasks.values())))
-
-    def _drop(self, keys: Iterable[DecisionKey]) -> None:
-        """Remove tasks from the remaining tasks."""
-        for key in keys:
-            task = self._remaining.pop(key, None)
-            if task is not None:
-                of_group = self._remaining_of[task.group]
-                del of_group[key]
-                if not of_group:
-                    del self._remaining_of[task.group]
+        """Set the open tasks: all tasks without a stored decision."""
+        self._open = OpenTasks(self._tasks.values())
+        self._open.drop(self._transact(partial(self._stored, tasks=self._tasks.values())))
 
     def _stored(self, connection: Connection, tasks: Collection[Task]) -> set[DecisionKey]:
         """Return the keys of the tasks whose decisions are stored."""
@@ -492,82 +435,3 @@ class RunStore:
 def _finite(value: float | None) -> float | None:
     """Return the number, or None for an infinity, which a server cannot store."""
     return value if value is not None and isfinite(value) else None
-
-
-def _host() -> str:
-    """Return a short id of the machine or container of this process.
-
-    The host name is not enough: containers may share it, although their process ids are
-    independent.
-    """
-    space = Path("/proc/self/ns/pid")
-    name = f"{socket.gethostname()} {space.readlink() if space.is_symlink() else ''}"
-    return hashlib.sha256(name.encode()).hexdigest()[:12]
-
-
-def _name_worker() -> str:
-    """Return a new unique name for this process."""
-    return f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
-
-
-def _is_dead(worker: str) -> bool:
-    """Return whether the process with this name ran on this machine and has ended."""
-    host, _, rest = worker.partition("-")
-    if host != _host() or os.name != "posix":
-        return False
-    try:
-        os.kill(int(rest.partition("-")[0]), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:  # the process of another user
-        return False
-    return False
-
-
-def _make_folder(location: RunLocation) -> None:
-    """Create the folder of a run, if its location is a folder."""
-    if location.folder is None:
-        return
-    _require_own_folder(location.folder)
-    try:
-        make_private_folder(location.folder)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(location.folder, error)}.") from error
-
-
-def _require_own_folder(folder: Path) -> None:
-    """Raise `UsageError` if a folder contains files, but no run."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / DATABASE).exists():
-        raise UsageError(
-            f"The folder {folder} is not empty: choose a new folder, such as {folder / 'NAME'}."
-        )
-
-
-def require_writable(location: RunLocation | None) -> None:
-    """Raise `UsageError` if a run cannot be stored at a location."""
-    if location is None:
-        return
-    if location.folder is not None:
-        require_room(location.folder)
-        _require_own_folder(location.folder)
-    elif location.file is not None and not location.file.exists():
-        require_room(location.file)
-    else:
-        require_right(location)
-        with connected(location, writing=location.file is None) as connection:
-            if version_of(connection) is None:
-                require_free(connection, location)
-            else:
-                require_version(connection, location)
-
-
-def has_recorded(location: RunLocation, cassette: Path) -> bool:
-    """Return whether the model calls of a run at a location were recorded in this cassette.
-
-    If the location contains no run name, all runs of its store are checked.
-    """
-    if location.file is not None and not location.file.exists():
-        return False
-    names = run_names(location) if is_store(location) else []
-    readers = (RunReader(location.named(n)) for n in names if location.name in {None, n})
-    return any(reader.record.calls.record == cassette for reader in readers)

@@ -60,6 +60,7 @@ from dqa.evaluation.record import RunRecord
 from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.traces import Trace
+from dqa.evaluation.workers import is_dead
 
 VERSION: Final = "0004"
 """Version of the tables. Stores of earlier versions can only be imported."""
@@ -300,7 +301,8 @@ class RunReader:
     def is_running(self) -> bool:
         """Return whether a process makes decisions of the run: it holds a valid claim."""
         valid = (CLAIMS.c.run_id == self._id) & (CLAIMS.c.expires >= time.time())
-        return bool(self._rows(select(CLAIMS.c.worker).where(valid).limit(1)))
+        workers = self._rows(select(CLAIMS.c.worker).where(valid).distinct())
+        return not all(is_dead(row.worker) for row in workers)
 
     def traces(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces of all questions or of one question, in the order of the plan."""

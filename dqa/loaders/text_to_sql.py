@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from io import StringIO
-from itertools import chain, combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -36,14 +33,12 @@ from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import problem_of
 from dqa.core.secrets import redact
 from dqa.core.text import counted
-from dqa.core.truth import GoldTable, LabelledQuestion, MatchRule, Truth
+from dqa.core.truth import LabelledQuestion, MatchRule, Truth
 from dqa.loaders.locations import variable_of
 from dqa.loaders.release_layout import Form
+from dqa.loaders.text_to_sql_gold import SPIDER2_GOLD, Spider2Gold, alternatives, plain_statement
 
 _LEFT_OUT = "the question is left out"
-_SPIDER2_GOLD = "evaluation_suite/gold"
-"""The folder with the right answers of Spider 2 lite."""
-_BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def _whole_number(value: object) -> object:
@@ -188,7 +183,7 @@ SPIDER = TextToSqlReader(
         _Layout("train.json", "database", "table"),
         _Layout("spider2-lite.jsonl", "resource/databases", "columns"),
     ),
-    extra_files=("tables.json", f"{_SPIDER2_GOLD}/spider2lite_eval.jsonl"),
+    extra_files=("tables.json", f"{SPIDER2_GOLD}/spider2lite_eval.jsonl"),
 )
 DEFOG = TextToSqlReader(
     name="Defog's form",
@@ -218,7 +213,7 @@ class _Reading:
     def read(self) -> QuestionSet:
         """Return the questions in the order of their file."""
         file = self.folder / self.layout.questions
-        spider = _Spider2Gold(self.folder) if self.layout.match == "columns" else None
+        spider = Spider2Gold(self.folder) if self.layout.match == "columns" else None
         elsewhere = 0
         entries = self._entries(file)
         self.gold = self._gold_lines(len(entries))
@@ -257,7 +252,7 @@ class _Reading:
             raise ParseError(file, 1, "expected a JSON list of questions")
         return entries
 
-    def _add(self, file: Path, number: int, entry: _Entry, spider: _Spider2Gold | None) -> None:
+    def _add(self, file: Path, number: int, entry: _Entry, spider: Spider2Gold | None) -> None:
         """Add a question if it is selected. Report a duplicate."""
         database = entry.database
         is_scenario = database in plugins.names("scenario")
@@ -315,7 +310,7 @@ class _Reading:
         gold, match = entry.gold or "", self.layout.match
         if not gold and self.gold:
             gold = self.gold[number - 1]
-        statements = _alternatives(gold) if match == "subset" else [_plain_statement(gold)]
+        statements = alternatives(gold) if match == "subset" else [plain_statement(gold)]
         answers = tuple(dict.fromkeys(filter(None, statements)))
         source = f"{self.layout.questions}, entry {number}"
         return Truth(answers, match=match, source=source) if answers else Truth()
@@ -379,82 +374,3 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("cp1252", errors="replace")
-
-
-class _Spider2Gold:
-    """Reads the right answers of Spider 2 lite: result tables, or a statement if there are none."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._gold = folder, folder / _SPIDER2_GOLD
-        file = self._gold / "spider2lite_eval.jsonl"
-        self._options: dict[str, dict[str, Any]] = {}
-        for number, entry in json_lines(file, home=folder) if file.is_file() else ():
-            if not isinstance(entry, dict) or not isinstance(entry.get("instance_id"), str):
-                raise ParseError(file, None, f"entry {number} needs a text in instance_id")
-            self._options[entry["instance_id"]] = entry
-
-    def truth(self, name: str) -> Truth:
-        """Return the right answers to the question with the id `name`."""
-        options = self._options.get(name, {})
-        pattern = re.compile(rf"{re.escape(name)}(?:_[a-z])?")
-        files = sorted((self._gold / "exec_result").glob(f"{name}*.csv"))
-        files = [file for file in files if pattern.fullmatch(file.stem)]
-        columns = options.get("condition_cols") or []
-        by_table = columns if columns and isinstance(columns[0], list) else [columns] * len(files)
-        tables = tuple(
-            GoldTable(
-                rows=_gold_rows(read_text(file, home=self._folder)),
-                columns=tuple(wanted),
-                ordered=not options.get("ignore_order", False),
-            )
-            for file, wanted in zip(files, by_table, strict=False)
-        )
-        if tables:
-            return Truth(match="columns", source=files[0].name, tables=tables)
-        statement = self._gold / "sql" / f"{name}.sql"
-        if not statement.is_file():
-            return Truth()
-        answer = _plain_statement(read_text(statement, home=self._folder))
-        return Truth((answer,), match="columns", source=statement.name)
-
-
-def _gold_rows(text: str) -> tuple[tuple[str | float | int | None, ...], ...]:
-    rows = list(csv.reader(StringIO(text, newline="")))
-    return tuple(tuple(map(_cell, row)) for row in rows[1:] if row)
-
-
-def _cell(text: str) -> str | float | int | None:
-    """Return a cell of a CSV file, as a number if possible; None if it is empty."""
-    if not text:
-        return None
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text
-
-
-def _plain_statement(text: str) -> str:
-    """Return a statement without the semicolon at its end."""
-    return text.strip().rstrip("; \t\n")
-
-
-def _alternatives(text: str) -> list[str]:
-    """Return all statements that a gold answer in Defog's notation allows.
-
-    Statements are separated by ``;``. ``SELECT {a, b}`` allows every choice of columns from this
-    list. ``GROUP BY {}`` stands for the chosen columns.
-    """
-    return [one for part in text.split(";") if part.strip() for one in _expanded(part.strip())]
-
-
-def _expanded(statement: str) -> Iterator[str]:
-    found = next((one for one in _BRACES.finditer(statement) if one[1].strip()), None)
-    if found is None:
-        yield statement
-        return
-    columns = [column.strip() for column in found[1].split(",")]
-    sizes = range(1, len(columns) + 1)
-    for chosen in chain.from_iterable(combinations(columns, size) for size in sizes):
-        listed = ", ".join(chosen)
-        rest = statement[found.end() :].replace("GROUP BY {}", f"GROUP BY {listed}", 1)
-        yield from _expanded(f"{statement[: found.start()]}{listed}{rest}")

@@ -16,7 +16,7 @@ from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent, StepEvent
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings
-from dqa.evaluation.play import play_episode
+from dqa.evaluation.episodes import play_episode
 from dqa.models.scripted import scripted_model
 from dqa.worlds.history import History
 from dqa.worlds.world import Move

@@ -14,7 +14,7 @@ import pytest
 import dqa
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.location import RunLocation, locate_run
-from dqa.evaluation.store import require_writable
+from dqa.evaluation.writable import require_writable
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer, SharedStoreContract
 from tests.sqlite_files import run_script

@@ -16,7 +16,7 @@ from dqa.core.decision import Decision
 from dqa.core.events import Event, PromptEvent, StepEvent
 from dqa.deciders.base import ByScenario, Settings
 from dqa.deciders.method import method
-from dqa.evaluation.play import Played, play_episode
+from dqa.evaluation.episodes import Played, play_episode
 from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import ProgramModel, scripted_model
 from dqa.testing.models import PreparedReplies, Request

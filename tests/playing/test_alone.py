@@ -13,7 +13,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
-from dqa.evaluation.spec import PlaySpec
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.statistics.clusters import wilson
 
 pytestmark = pytest.mark.usefixtures("errand")

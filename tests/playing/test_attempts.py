@@ -17,8 +17,8 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.events import AttemptEvent, MoveEvent
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
+from dqa.evaluation.play_spec import DEALS
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.spec import DEALS
 from dqa_simulators.games.episode import Start
 from tests.sqlite_files import rows_of
 from tests.worlds.errand import ERRAND, ROOMS, Errand, ErrandEpisode

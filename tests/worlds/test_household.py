@@ -21,7 +21,7 @@ from dqa.core.errors import (
     UsageError,
     WorldUnavailableError,
 )
-from dqa.evaluation.play import Played, play_episode
+from dqa.evaluation.episodes import Played, play_episode
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT, BEGINNING, events_of
 from dqa_simulators.household import tables

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqa.worlds.world import GameEvent
-from dqa_simulators.company.drawing import NAMES, PAST, SITES, UNLIMITED, Company
 from dqa_simulators.company.engine import Report, State
+from dqa_simulators.company.parameters import NAMES, PAST, SITES, UNLIMITED, Company
 
 Cell: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Cell, ...]

@@ -16,7 +16,8 @@ from typing import Final
 
 import numpy as np
 
-from dqa_simulators.company.drawing import (
+from dqa_simulators.company.engine import State
+from dqa_simulators.company.parameters import (
     LEVELS,
     LONGEST,
     PAST,
@@ -25,7 +26,6 @@ from dqa_simulators.company.drawing import (
     Company,
     Floats,
 )
-from dqa_simulators.company.engine import State
 
 _SHADOWS: Final = 10
 """The number of shadow prices that are tried for units in stock."""

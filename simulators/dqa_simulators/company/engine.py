@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa_simulators.company.drawing import (
+from dqa_simulators.company.parameters import (
     LONGEST,
     NORMAL,
     PAST,

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from dqa_simulators.company.books import Row, supplier_id
-from dqa_simulators.company.drawing import LEVELS, PAST, Floats, Integers
+from dqa_simulators.company.parameters import LEVELS, PAST, Floats, Integers
 from dqa_simulators.company.plans import read_plan
 from dqa_simulators.company.reading import Reading
 

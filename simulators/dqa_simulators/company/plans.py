@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from dqa_simulators.company.drawing import NORMAL, Integers
 from dqa_simulators.company.engine import LOT, MOST, Plan, round_order
+from dqa_simulators.company.parameters import NORMAL, Integers
 from dqa_simulators.company.reading import Reading
 
 FORM: Final = "plan[...]"

@@ -14,9 +14,9 @@ import numpy as np
 from dqa.core.question import Candidate
 from dqa.worlds.base import RANDOM, Policy, PolicyFactory
 from dqa.worlds.world import Position
-from dqa_simulators.company.drawing import LEVELS, PAST, Company, Floats, Integers
 from dqa_simulators.company.engine import round_order
 from dqa_simulators.company.foresight import BELOW, DemandModel
+from dqa_simulators.company.parameters import LEVELS, PAST, Company, Floats, Integers
 from dqa_simulators.company.plans import normal_levels, write_plan
 from dqa_simulators.company.position import CompanyPosition
 from dqa_simulators.company.reading import Offer, Reading

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa_simulators.company.drawing import Floats, Integers
+from dqa_simulators.company.parameters import Floats, Integers
 
 _RECENT: Final = 26
 """The number of periods that count as recent: half a year."""

@@ -16,7 +16,7 @@ from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, LEFT, read_obse
 from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.company.books import CONTEXT, TABLES, Books, supplier_id, to_script
 from dqa_simulators.company.bound import bound_profit
-from dqa_simulators.company.drawing import PAST, Company, CompanySettings, Proposal, draw_company
+from dqa_simulators.company.drawing import draw_company
 from dqa_simulators.company.engine import (
     Report,
     State,
@@ -27,6 +27,7 @@ from dqa_simulators.company.engine import (
     play_period,
     settle,
 )
+from dqa_simulators.company.parameters import PAST, Company, CompanySettings, Proposal
 from dqa_simulators.company.plans import FORM, PlanError, propose_plans, read_plan
 from dqa_simulators.company.policies import POLICIES
 from dqa_simulators.company.position import CompanyPosition

@@ -18,7 +18,7 @@ from dqa.core.errors import QueryError
 from dqa.worlds.base import PolicyDecider
 from dqa_simulators.company.books import TABLES, Books, to_script
 from dqa_simulators.company.bound import bound_profit
-from dqa_simulators.company.drawing import LEVELS, Company, CompanySettings, draw_company
+from dqa_simulators.company.drawing import draw_company
 from dqa_simulators.company.engine import (
     Plan,
     State,
@@ -28,6 +28,7 @@ from dqa_simulators.company.engine import (
     play_period,
     settle,
 )
+from dqa_simulators.company.parameters import LEVELS, Company, CompanySettings
 from dqa_simulators.company.world import CompanyEpisode
 
 WHOLE = Limits(rows=100_000, bytes=10_000_000, cell=1_000_000)

@@ -41,8 +41,7 @@ class UserQuestion(Record, use_attribute_docstrings=True):
     rules: str | None = None
     """Business rules for the decision."""
     candidates: str | tuple[Candidate, ...] | None = None
-    """Statement whose first column contains the possible decisions, or a list of them
-    (--candidate-name)."""
+    """Statement whose first column contains the possible decisions, or a list of them."""
     context: tuple[str, ...] = ()
     """Statements whose rows are shown to deciders that write no statements. The option adds one; it
     may be repeated."""

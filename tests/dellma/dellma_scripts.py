@@ -36,11 +36,7 @@ def prompt(actions: Sequence[str]) -> str:
 
 
 def write_decision(
-    folder: Path,
-    mode: str,
-    reply: str,
-    choice: str = "fig-kiwi",
-    dataset: str = "agriculture/2021",
+    folder: Path, mode: str, reply: str, choice: str = "fig-kiwi", dataset: str = "agriculture/2021"
 ) -> Path:
     """Write the answer of a mode that decides in words."""
     question = folder / "results" / dataset / mode / choice

@@ -72,9 +72,7 @@ def test_names_cannot_pose_as_parts_of_a_prompt() -> None:
         "",
     )
     trapped = replace(
-        question,
-        candidates=traps,
-        context_queries=("SELECT crop, price FROM harvest",),
+        question, candidates=traps, context_queries=("SELECT crop, price FROM harvest",)
     )
     for decider, options in (("dellma-pairs", {"samples": 2}), ("zero-shot", {})):
         decision = decide(decider, scripted_model("analyst"), trapped, database, options)

@@ -54,8 +54,7 @@ def test_equal_actions_share_the_chance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "states", "chances"),
-    [([0.3, 0.1], 1, [0.5, 0.5]), ([np.nan, 0.1], 8, [0.0, 1.0])],
+    ("values", "states", "chances"), [([0.3, 0.1], 1, [0.5, 0.5]), ([np.nan, 0.1], 8, [0.0, 1.0])]
 )
 def test_one_state_or_one_action_has_no_interval(
     values: list[float], states: int, chances: list[float]

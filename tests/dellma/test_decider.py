@@ -11,13 +11,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import ModelUnavailableError
 from dqa.models.scripted import scripted_model
 from dqa.testing.models import PreparedReplies
-from tests.dellma.talking import (
-    analyst_but,
-    data_of,
-    decide,
-    replying,
-    world,
-)
+from tests.dellma.talking import analyst_but, data_of, decide, replying, world
 
 NAMES = (
     "dellma-pairs",

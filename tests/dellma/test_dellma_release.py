@@ -20,11 +20,7 @@ from dqa_dellma.release.tables import (
     read_statistics,
     read_stocks,
 )
-from tests.dellma.dellma_scripts import (
-    write,
-    write_decision,
-    write_rankings,
-)
+from tests.dellma.dellma_scripts import write, write_decision, write_rankings
 
 HEADER = "Date,Open,High,Low,Close,Adj Close,Volume\n"
 

@@ -17,11 +17,7 @@ from benchmarks.reproductions.dellma.replay import ReplayScores, replay
 from benchmarks.reproductions.dellma.rounding import one_vs_all, rank_to_pairs, rounded_scores
 from benchmarks.reproductions.dellma.rules import SCRIPTS
 from dqa.core.errors import ParseError, UnknownNameError
-from tests.dellma.dellma_scripts import (
-    write_decision,
-    write_rankings,
-    write_tables,
-)
+from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
 
 SHOWN = ["fig", "kiwi", "fig", "kiwi"]
 

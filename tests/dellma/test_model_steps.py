@@ -10,14 +10,7 @@ import pytest
 
 from dqa_dellma.findings import Forecast, Likelihood
 from dqa_dellma.utilities.pairs import Pairs
-from tests.dellma.talking import (
-    BELIEFS,
-    PROBLEM,
-    conversation,
-    dellma,
-    prompts_of,
-    ranking,
-)
+from tests.dellma.talking import BELIEFS, PROBLEM, conversation, dellma, prompts_of, ranking
 
 
 def named(factors: Any) -> str:
@@ -28,14 +21,7 @@ def named(factors: Any) -> str:
 RAIN = {"name": "Rain", "values": ["little", "usual", "much"]}
 
 
-@pytest.mark.parametrize(
-    ("result", "about"),
-    [
-        ("all", ()),
-        ([2], ("pear",)),
-        ("pear", ("pear",)),
-    ],
-)
+@pytest.mark.parametrize(("result", "about"), [("all", ()), ([2], ("pear",)), ("pear", ("pear",))])
 def test_a_factor_says_which_actions_it_bears_on(result: Any, about: tuple[str, ...]) -> None:
     """By number or name; a factor of all actions is stored without actions."""
     found = conversation(named([RAIN | {"actions": result}]))

@@ -38,12 +38,7 @@ class Mine(Dellma):
         return Forecast(beliefs=judge(even))
 
     def rank(
-        self,
-        problem: Problem,
-        beliefs: Beliefs,
-        pairs: Pairs,
-        batch: Sequence[int],
-        asking: Asking,
+        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asking: Asking
     ) -> Ranking:
         """Rank by the action's number."""
         return ranking(sorted(batch, key=lambda item: -int(pairs.action_of[item])), batch)

@@ -10,12 +10,7 @@ import pytest
 
 from dqa.core.errors import DataError
 from dqa_dellma.settings import DellmaSettings
-from dqa_dellma.utilities.beliefs import (
-    WEIGHTS,
-    bearing_of,
-    judge,
-    sample_states,
-)
+from dqa_dellma.utilities.beliefs import WEIGHTS, bearing_of, judge, sample_states
 from dqa_dellma.utilities.bradley_terry import fit_scores
 from dqa_dellma.utilities.maximisation import (
     Maximised,
@@ -184,13 +179,7 @@ def test_an_action_that_was_not_ranked_is_not_chosen() -> None:
 RISKY = [[0, 1, 3, 5, 2, 4]] * 2
 
 
-@pytest.mark.parametrize(
-    ("attitude", "aversion", "best"),
-    [
-        ("cvar", 1.0, 0),
-        ("cvar", 0.34, 1),
-    ],
-)
+@pytest.mark.parametrize(("attitude", "aversion", "best"), [("cvar", 1.0, 0), ("cvar", 0.34, 1)])
 def test_the_attitude_decides(attitude: str, aversion: float, best: int) -> None:
     """Careful attitudes take the action whose bad states are less bad."""
     found = decide(RISKY, alpha=0.1, attitude=attitude, aversion=aversion)

@@ -10,16 +10,7 @@ import pytest
 
 from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import UsageError
-from dqa_ldm2 import (
-    Indexer,
-    Memory,
-    ModelUse,
-    Origin,
-    State,
-    StateAction,
-    form_memory,
-    open_memory,
-)
+from dqa_ldm2 import Indexer, Memory, ModelUse, Origin, State, StateAction, form_memory, open_memory
 from tests.programs import start_python
 
 FORMED = Origin("formation", "a test")

@@ -134,11 +134,7 @@ ROOMS = WorldFactory("rooms", "an object to move", Rooms, RoomsSettings, foresee
 
 
 def experts(
-    factory: WorldFactory,
-    seeds: Iterable[int],
-    settings: RoomsSettings,
-    *,
-    player: str = "expert",
+    factory: WorldFactory, seeds: Iterable[int], settings: RoomsSettings, *, player: str = "expert"
 ) -> Iterator[Trajectory]:
     """Yield an expert's games, in place of `dqa_ldm2.experts`."""
     assert player == "expert"

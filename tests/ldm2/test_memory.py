@@ -9,12 +9,7 @@ from pathlib import Path
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import (
-    DataError,
-    MissingKeyError,
-    RefusedStatementError,
-    UsageError,
-)
+from dqa.core.errors import DataError, MissingKeyError, RefusedStatementError, UsageError
 from dqa_ldm2 import memory, open_memory
 from tests.ldm2.memory_contract import FORMED, REFINED, MemoryContract, make_tuple, state
 from tests.sqlite_files import run_script

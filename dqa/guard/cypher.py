@@ -79,11 +79,10 @@ def _require_visible(reader: CypherReader, shown: Policy) -> None:
     """Refuse hidden labels and types, and paths that may lead through hidden nodes."""
     types = shown.relationship_types
     for element in reader.elements:
-        is_node = element.kind == "node"
-        shows = shown.shows_label if is_node else shown.shows_type
+        shows = shown.shows_label if element.is_node else shown.shows_type
         for i in element.names:
             if not shows(reader.folded(i)):
-                raise _not_shown(reader, i, shown.labels if is_node else types)
+                raise _not_shown(reader, i, shown.labels if element.is_node else types)
     for i in reader.tested:
         name = reader.folded(i)
         if not shown.shows_label(name) and name not in (types or ()):
@@ -105,14 +104,14 @@ def _restrict_element(reader: CypherReader, element: Element, shown: Policy) -> 
 
     In Neo4j's label expressions, ``A|B`` means either label, and ``A&B`` means both.
     """
-    is_node, spelled, wanted = element.kind == "node", reader.spelled, list[str]()
+    is_node, spelled, wanted = element.is_node, reader.spelled, list[str]()
     if reader.ladybug and is_node and element.is_bound:
         return  # LadybugDB may fail if a later pattern of the variable has other labels
     allowed = shown.labels if is_node else shown.relationship_types
     if allowed is not None and not (element.names and element.is_plain):
         if not allowed:
-            kind = "label" if is_node else "type"
-            raise Refusal(f"no {element.kind} may be read, because no {kind} is allowed")
+            what, kind = ("node", "label") if is_node else ("relationship", "type")
+            raise Refusal(f"no {what} may be read, because no {kind} is allowed")
         wanted.append("|".join(map(quote_name, shown.spelled(allowed))))
     if is_node and not reader.ladybug:
         denying = {owner for i in element.keys for owner in shown.denying(reader.folded(i))}
@@ -206,7 +205,7 @@ def _restrict_properties(
     for element in reader.elements:
         denying = frozenset(o for i in element.keys for o in shown.denying(reader.folded(i)))
         names = {reader.folded(i) for i in element.names}
-        is_excluded = element.kind == "node" and not reader.ladybug and not names & denying
+        is_excluded = element.is_node and not reader.ladybug and not names & denying
         if denying and not is_excluded and (names & denying or not names or not element.is_plain):
             raise Refusal(f"a property of {', '.join(sorted(denying))} may not be read here")
     for value, i in reader.properties:

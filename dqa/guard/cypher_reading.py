@@ -6,8 +6,6 @@ clause must be on an allow-list. The server decides whether the statement is val
 
 from __future__ import annotations
 
-from typing import Literal
-
 from dqa.guard.check import Refusal
 from dqa.guard.cypher_sizes import Size
 from dqa.guard.cypher_tokens import NUMBER, is_word
@@ -232,7 +230,7 @@ class CypherReader(ValueReader):
                 self._expect(")")
                 self._quantifier()
             else:
-                self._element("node")
+                self._element()
             if self._at("-") or (self._at("<") and self.keys[self.i + 1] == "-"):
                 self._relationship()
             elif not self._at("("):
@@ -243,9 +241,9 @@ class CypherReader(ValueReader):
         dash = self.i
         self._expect("-")
         if self._at("["):
-            element = self._element("relationship")
+            element = self._element()
         else:
-            element = Element("relationship", dash)
+            element = Element(False, dash)
             self.elements.append(element)
         self._expect("-")
         self._take(">")
@@ -259,9 +257,9 @@ class CypherReader(ValueReader):
             self._skip(NUMBER, ",")
         return True
 
-    def _element(self, kind: Literal["node", "relationship"]) -> Element:
+    def _element(self) -> Element:
         """Read a node or relationship with its brackets."""
-        element, keys = Element(kind, self.i), self.keys
+        element, keys = Element(self._at("("), self.i), self.keys
         self.elements.append(element)
         with self._inside():
             key = keys[self.i]
@@ -273,7 +271,7 @@ class CypherReader(ValueReader):
                 element.names = self._labels()
                 element.end = self.i
                 element.is_plain = not {"!", "%", "$"} & set(keys[element.begin : element.end])
-            if kind == "relationship" and self._take("*"):
+            if not element.is_node and self._take("*"):
                 element.is_many = True
                 self._lengths(element)
             if self._at("{"):

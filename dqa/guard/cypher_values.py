@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from dqa.guard import cypher_sizes as sizing
 from dqa.guard.check import Refusal
@@ -40,6 +39,8 @@ class Element:
 
     Attributes
     ----------
+    is_node
+        Whether it is a node.
     opening
         Its opening bracket; for a relationship without brackets, its first dash.
     variable
@@ -59,7 +60,7 @@ class Element:
         Whether an earlier pattern has bound its variable.
     """
 
-    kind: Literal["node", "relationship"]
+    is_node: bool
     opening: int
     variable: int | None = None
     begin: int = 0
@@ -279,9 +280,7 @@ class ValueReader(Cursor):
         """Read a function call; return the maximum size of its result."""
         if name in SHORTEST:
             self.has_path_value = True
-            self.i = end + 2
-            self._chain()
-            self._expect(")")
+            self._pattern()
             return ONE
         whole = self.words["functions of whole elements"]
         self._require_listed("function", name, self.words["functions"] | whole)

@@ -97,7 +97,7 @@ class _CypherReading(Reading):
         edge, left, i = None, 0, begin
         while i < end:
             element = elements.get(i)
-            if element is not None and element.kind == "relationship":
+            if element is not None and not element.is_node:
                 edge = element
             elif element is not None:
                 right = self._element(element, self.schema.nodes)

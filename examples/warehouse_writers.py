@@ -9,17 +9,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    Table,
-    create_engine,
-    event,
-    inspect,
-    make_url,
-    text,
-)
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, inspect, make_url, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import (
     CreateIndex,

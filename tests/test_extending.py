@@ -53,9 +53,7 @@ def test_the_documented_decider_is_evaluated(installed: Path) -> None:
     assert all(line["questions"] == 2 and not line["crashed"] for line in ours)
 
 
-def test_the_first_decider_of_the_page_needs_no_package(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_first_decider_of_the_page_needs_no_package(capsys: pytest.CaptureFixture[str]) -> None:
     """An object is evaluated next to a name."""
     first = _PYTHON.findall(PAGE.read_text("utf-8"))[0]
     exec(compile(first, "first", "exec"), {})  # noqa: S102  (our own documentation)

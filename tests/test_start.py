@@ -114,9 +114,7 @@ def test_eval_adds_questions_and_a_new_folder_unless_they_are_named(checkout: Ch
     assert found == {words: f"dqa eval {options}" for words, options in expected.items()}
 
 
-def test_check_runs_lint_and_all_tests_but_the_deep_ones(
-    checkout: Checkout,
-) -> None:
+def test_check_runs_lint_and_all_tests_but_the_deep_ones(checkout: Checkout) -> None:
     """A failing gate ends the run with its exit code."""
     assert checkout.run("check", "-x")[2][-4:] == [*LINT, f"{PYTEST} -m not deep -x"]
     bin_folder = checkout.folder / ".venv" / "bin"

@@ -147,11 +147,7 @@ class TreeOfThoughts(TaskDecider):
         return [proposed[number] for number in selected]
 
     def _vote(
-        self,
-        task: Task,
-        proposed: Sequence[tuple[Thought, ...]],
-        votes: list[int],
-        asking: Asking,
+        self, task: Task, proposed: Sequence[tuple[Thought, ...]], votes: list[int], asking: Asking
     ) -> None:
         """Ask for votes, and count the usable votes. Raise an error if no vote is usable."""
         warmer = asking.model.bind(temperature=self.own.temperature)

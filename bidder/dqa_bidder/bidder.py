@@ -24,14 +24,7 @@ from dqa.deciders.replies import Choice, Options
 from dqa.worlds.base import is_move
 from dqa.worlds.world import CHANCE, Position
 from dqa_bidder.exploration import Answer, ExploredTree, Node, Tree
-from dqa_bidder.replies import (
-    EndPayoff,
-    HiddenStates,
-    Payoffs,
-    Probabilities,
-    Unknown,
-    rounded,
-)
+from dqa_bidder.replies import EndPayoff, HiddenStates, Payoffs, Probabilities, Unknown, rounded
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.settings import BidderSettings, TaskSettings
 from dqa_bidder.task import METHOD, Task, read_task

@@ -245,11 +245,7 @@ class Tree:
             node.payoff = None if node.payoff is None else scaled(node.payoff)
 
     def explore(
-        self,
-        position: Position,
-        ask: Ask,
-        asking: Asking,
-        bounds: tuple[int, int],
+        self, position: Position, ask: Ask, asking: Asking, bounds: tuple[int, int]
     ) -> None:
         """Explore in waves. The requests of a wave are independent and run in parallel.
 

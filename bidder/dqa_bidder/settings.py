@@ -64,8 +64,7 @@ class BidderSettings(TaskSettings):
     }
 
     preset: Literal["default", "paper"] = Field(
-        default="default",
-        description="'paper' sets returns=collected, breadth=2 and replies=1",
+        default="default", description="'paper' sets returns=collected, breadth=2 and replies=1"
     )
     horizon: Horizon = 1
     inference: bool = Field(

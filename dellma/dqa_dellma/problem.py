@@ -61,11 +61,7 @@ class Problem:
 
 
 def read_problem(
-    question: Question,
-    actions: Choices,
-    database: Database,
-    recorder: Recorder,
-    settings: Settings,
+    question: Question, actions: Choices, database: Database, recorder: Recorder, settings: Settings
 ) -> Problem:
     """Read the problem of a question, and record every statement as evidence.
 

@@ -63,8 +63,7 @@ class DellmaSettings(DirectSettings):
     }
 
     preset: Literal["default", "paper"] = Field(
-        default="default",
-        description="'paper' sets draws=independent, ties=false and states=whole",
+        default="default", description="'paper' sets draws=independent, ties=false and states=whole"
     )
     states: Literal["bearing", "whole"] = Field(
         default="bearing",
@@ -72,9 +71,7 @@ class DellmaSettings(DirectSettings):
         "affect the item's action (bearing), or all factors (whole, as in the paper)",
     )
     general: int = Field(
-        default=2,
-        ge=0,
-        description="number of requested latent factors that affect all actions",
+        default=2, ge=0, description="number of requested latent factors that affect all actions"
     )
     own: int = Field(
         default=2, ge=0, description="number of requested latent factors that affect one action"

@@ -23,13 +23,7 @@ from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.record import register_scenarios
 from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.stored_runs import (
-    RESULTS_FILE,
-    TRACES_FILE,
-    RunReader,
-    is_store,
-    run_names,
-)
+from dqa.evaluation.stored_runs import RESULTS_FILE, TRACES_FILE, RunReader, is_store, run_names
 from dqa.evaluation.traces import Trace
 from dqa.evaluation.writable import require_writable
 from dqa.loaders.sources import OwnQuestions

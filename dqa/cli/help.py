@@ -115,8 +115,8 @@ class Command(_PlainHelp, TyperCommand):
             if getattr(error, "option_name", None) == "--database" and "database" in kinds:
                 error.message = "Give the database without --database: it is an argument."
                 error.possibilities = None
-            elif "unexpected extra" in error.message and "argument" not in kinds.values():
-                error.message += ". For a database, use --database." * ("database" in kinds)
+            elif "unexpected extra" in error.message and {*kinds.values()} == {"option"}:
+                error.message += ". For a database, use --database." if "database" in kinds else ""
             error.message = error.message.removeprefix("Value error, ")
             raise
 

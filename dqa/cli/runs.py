@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -287,8 +288,8 @@ def compare(  # noqa: PLR0913  (one parameter per option)
         models = {one.player: one.model for one in played.players}
         show_output(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)
         return
-    where = {"scenario": scenario, "only_shared": shared, "times": times}
-    found = compare_runs(*read, deciders=names, against=against, all_pairs=all_pairs, **where)  # type: ignore[arg-type]
+    compared = partial(compare_runs, deciders=names, against=against, all_pairs=all_pairs)
+    found = compared(*read, scenario=scenario, only_shared=shared, times=times)
     show_output(found, [*tables(found), *notes(found)], as_json=as_json)
 
 

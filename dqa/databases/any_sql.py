@@ -24,13 +24,7 @@ from dqa.databases.catalogue import BROKEN, Relation, schema_of
 from dqa.databases.engine_session import Connection, EngineSession
 from dqa.databases.errors import Fault, one_line
 from dqa.databases.namespaces import Namespaces
-from dqa.databases.servers import (
-    display_name,
-    make_engine,
-    parse_url,
-    split_namespace,
-    unreachable,
-)
+from dqa.databases.servers import display_name, make_engine, parse_url, split_namespace, unreachable
 
 _POSITIONS: Sequence[Any] = range(1_000)
 """Positions in the primary key of the referenced table, for foreign keys that name no columns."""

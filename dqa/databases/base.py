@@ -293,8 +293,7 @@ class Backend:
             front: type[GuardedDatabase] = resolve_name(self.front)
             database = front(session)
             return database.restrict(
-                *(access.get("policy"), access.get("audit"), access.get("limits")),
-                checked=existing,
+                *(access.get("policy"), access.get("audit"), access.get("limits")), checked=existing
             )
         except BaseException:
             session.close()

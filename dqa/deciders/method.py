@@ -29,13 +29,7 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import EXPECTED_FAILURES, Decision, Ending
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
-from dqa.core.events import (
-    BudgetEvent,
-    ParseFailureEvent,
-    PromptEvent,
-    ReplyEvent,
-    StepEvent,
-)
+from dqa.core.events import BudgetEvent, ParseFailureEvent, PromptEvent, ReplyEvent, StepEvent
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import DeciderFactory, Settings

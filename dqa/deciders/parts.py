@@ -194,9 +194,7 @@ def shown_schema(
 
 
 def sampled_schema(
-    database: Database,
-    samples: int,
-    schema: DatabaseSchema | None = None,
+    database: Database, samples: int, schema: DatabaseSchema | None = None
 ) -> DatabaseSchema:
     """Return a schema with the first values of each text and boolean column.
 

@@ -29,11 +29,7 @@ from pydantic import (
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
-from dqa.core.errors import (
-    NotApprovedError,
-    QueryError,
-    UnparsableReplyError,
-)
+from dqa.core.errors import NotApprovedError, QueryError, UnparsableReplyError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate
 from dqa.core.review import current_reviewing

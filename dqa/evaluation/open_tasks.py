@@ -37,11 +37,7 @@ class OpenTasks:
                     del self._remaining_of[task.group]
 
     def choose(
-        self,
-        busy: set[DecisionKey],
-        working: set[Group],
-        most: int,
-        groups: Sequence[Group | None],
+        self, busy: set[DecisionKey], working: set[Group], most: int, groups: Sequence[Group | None]
     ) -> list[list[Task]]:
         """Return the next batches. If few tasks remain, the batches are about equally large.
 

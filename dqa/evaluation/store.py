@@ -25,12 +25,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError
-from dqa.databases.store_locations import (
-    is_transient,
-    open_store,
-    translate_errors,
-    write,
-)
+from dqa.databases.store_locations import is_transient, open_store, translate_errors, write
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.open_tasks import OpenTasks

@@ -129,8 +129,7 @@ class OwnQuestion(Record):
         None, description="the name of the database; required if there are several databases"
     )
     scenario: str | None = Field(
-        None,
-        description="the name or folder of a scenario, which has the question and the rules",
+        None, description="the name or folder of a scenario, which has the question and the rules"
     )
     target: dict[str, TargetValue] = Field(
         default_factory=dict, description="the parameters of the scenario's question"

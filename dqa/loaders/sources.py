@@ -117,11 +117,7 @@ class _PublishedFolder(Source):
         from dqa.loaders.reading import read_questions
 
         return read_questions(
-            self.folder,
-            scenarios=self.names,
-            form=self.form,
-            strict=self.strict,
-            limit=self.limit,
+            self.folder, scenarios=self.names, form=self.form, strict=self.strict, limit=self.limit
         )
 
 

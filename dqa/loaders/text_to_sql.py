@@ -55,8 +55,7 @@ class _Entry(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, str_strip_whitespace=True)
 
     database: Annotated[
-        str,
-        Field(pattern=r"^\w[\w.-]*$", validation_alias=AliasChoices("db_id", "db_name", "db")),
+        str, Field(pattern=r"^\w[\w.-]*$", validation_alias=AliasChoices("db_id", "db_name", "db"))
     ]
     question: Annotated[str, Field(min_length=1)]
     gold: str | None = _named("SQL", "query")

@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import ParseError
-from dqa.core.files import (
-    json_lines,
-    read_text,
-)
+from dqa.core.files import json_lines, read_text
 from dqa.core.truth import GoldTable, Truth
 
 SPIDER2_GOLD = "evaluation_suite/gold"

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from dqa.evaluation.audit import (
-    BY_TEXT,
-    DATA_DEFECT,
-    EVERY,
-    LAST_BIT,
-    NONE,
-    TIE,
-    ReleaseAudit,
-)
+from dqa.evaluation.audit import BY_TEXT, DATA_DEFECT, EVERY, LAST_BIT, NONE, TIE, ReleaseAudit
 from dqa.report.pages import drawn_page
 
 _MEANINGS = {

@@ -25,13 +25,7 @@ from dqa.scenarios.document import (
     ScenarioDocument,
 )
 from dqa.scenarios.embedded import embedded, first_column
-from dqa.scenarios.parameters import (
-    LIST_SEPARATOR,
-    Scalar,
-    read_list,
-    read_value,
-    type_of_column,
-)
+from dqa.scenarios.parameters import LIST_SEPARATOR, Scalar, read_list, read_value, type_of_column
 from dqa.scenarios.statements import SUFFIXES, Kind, Values, filled
 
 __all__ = ["LIST_SEPARATOR", "Heuristic", "Lister", "Scenario"]

@@ -19,12 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dqa import plugins
 from dqa.core.distribution import install_command
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    MissingKeyError,
-    UnknownNameError,
-)
+from dqa.core.errors import DatabaseUnavailableError, DqaError, MissingKeyError, UnknownNameError
 
 if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer

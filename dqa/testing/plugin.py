@@ -71,8 +71,7 @@ def _setting(config: pytest.Config, name: str) -> str:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
     config.addinivalue_line(
-        "markers",
-        f"{MARKER}: needs a server in a container; set automatically if fixtures show it",
+        "markers", f"{MARKER}: needs a server in a container; set automatically if fixtures show it"
     )
 
 

@@ -185,9 +185,7 @@ class Imitation:
             found.setdefault(choice.action, choice)
         processes = [
             Trajectory(
-                situation.goal,
-                (*situation.steps, Step(situation.observation, str(action))),
-                "",
+                situation.goal, (*situation.steps, Step(situation.observation, str(action))), ""
             )
             for action in found
         ]

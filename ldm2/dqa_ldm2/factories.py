@@ -10,12 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from dqa.deciders.method import method
-from dqa_ldm2.settings import (
-    ExampleSettings,
-    Ldm2Settings,
-    RefinedSettings,
-    TrialSettings,
-)
+from dqa_ldm2.settings import ExampleSettings, Ldm2Settings, RefinedSettings, TrialSettings
 
 _own = partial(method, family="ldm2")
 

@@ -155,10 +155,7 @@ class Memory:
         return tuple(one for one in found if one.likeness > 0.0)
 
     def tuples(
-        self,
-        *,
-        version: int | None = None,
-        sources: Collection[str] | None = None,
+        self, *, version: int | None = None, sources: Collection[str] | None = None
     ) -> Iterator[Remembered]:
         """Yield tuples in the order of their ids, including equal tuples of different sources.
 

@@ -14,13 +14,7 @@ Preset: TypeAlias = Literal["default", "paper", "paper-shop"]
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
     "paper": {"trials": 5, "evaluate": True, "exact": True, "batch": 50},
-    "paper-shop": {
-        "trials": 4,
-        "evaluate": False,
-        "exact": True,
-        "batch": 100,
-        "player": "rule",
-    },
+    "paper-shop": {"trials": 4, "evaluate": False, "exact": True, "batch": 100, "player": "rule"},
 }
 """The paper's settings for ALFWorld, and for WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
 
@@ -58,8 +52,7 @@ class Ldm2Settings(MemorySettings):
         default=5, ge=1, le=100, description="k, the number of remembered tuples in a prompt"
     )
     batches: Literal["all"] | Annotated[int, Field(ge=1)] = Field(
-        default="all",
-        description="number of batch memories to use; each makes its own decision",
+        default="all", description="number of batch memories to use; each makes its own decision"
     )
     evaluate: bool = Field(
         default=True,

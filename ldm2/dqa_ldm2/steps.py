@@ -376,11 +376,7 @@ def _values(situation: Situation, most: int) -> dict[str, Any]:
 
 def _remembered(known: Known) -> dict[str, Any]:
     shown = [
-        replace(
-            one,
-            observation=cut(one.observation, _EXAMPLE),
-            history=cut(one.history, _EXAMPLE),
-        )
+        replace(one, observation=cut(one.observation, _EXAMPLE), history=cut(one.history, _EXAMPLE))
         for one in known.remembered
     ]
     return {"remembered": shown, "history": known.history, "subgoals": known.subgoals}

@@ -162,9 +162,7 @@ def scripted_reply(request: Request) -> str:
     return RESPONDER.reply(request.messages, (), "analyst", 0).text
 
 
-def model_saying(
-    say: Callable[[str, str, int], str | None],
-) -> PreparedReplies:
+def model_saying(say: Callable[[str, str, int], str | None]) -> PreparedReplies:
     """Return a model that replies by a function of purpose, prompt and number, or as the analyst
     does.
     """

@@ -11,12 +11,7 @@ from typing import TypeVar
 import pytest
 
 from dqa.core.budgets import DecisionBudget
-from dqa.core.events import (
-    Event,
-    PromptEvent,
-    StepEvent,
-    WarningEvent,
-)
+from dqa.core.events import Event, PromptEvent, StepEvent, WarningEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.deciders.replies import Choice

@@ -48,8 +48,7 @@ WRITES = {
     ),
 }
 COLUMNS = Policy(
-    tables=frozenset({"country", "node_country"}),
-    denied_columns=frozenset({"country.development"}),
+    tables=frozenset({"country", "node_country"}), denied_columns=frozenset({"country.development"})
 )
 LABELS = Policy(
     labels=frozenset({"Country"}),
@@ -100,8 +99,7 @@ class EngineContract:
             yield database
 
     @pytest.mark.parametrize(
-        "every",
-        [pytest.param(20, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.deep)],
+        "every", [pytest.param(20, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.deep)]
     )
     def test_released_databases_come_back_equal(
         self, target: Target, release_dir: Path, every: int

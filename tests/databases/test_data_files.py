@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 import dqa
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DataError,
-    RefusedStatementError,
-    UsageError,
-)
+from dqa.core.errors import DatabaseUnavailableError, DataError, RefusedStatementError, UsageError
 
 duckdb = pytest.importorskip("duckdb")
 

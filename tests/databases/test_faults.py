@@ -14,10 +14,7 @@ import pytest
 from pymysql.constants import ER
 
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    StatementError,
-)
+from dqa.core.errors import DatabaseUnavailableError, StatementError
 from dqa.databases import duckdb as of_duckdb
 from dqa.databases import ladybug as of_ladybug
 from dqa.databases import mysql as of_mysql

@@ -7,10 +7,7 @@ from contextlib import closing
 import pytest
 
 from dqa.core.database import Database, Limits
-from dqa.core.errors import (
-    StatementError,
-    StatementTimeoutError,
-)
+from dqa.core.errors import StatementError, StatementTimeoutError
 from dqa.core.situation import Situation
 from dqa.databases.backends import BUILT_IN
 from dqa.databases.base import Backend

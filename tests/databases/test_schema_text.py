@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from dqa.core.schema import (
-    DatabaseSchema,
-    EdgeInfo,
-    Field,
-    NodeInfo,
-    TableInfo,
-)
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 
 
 def table(name: str, *columns: str) -> TableInfo:

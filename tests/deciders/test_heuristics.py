@@ -117,11 +117,7 @@ def test_a_strangers_heuristic_is_a_decider_once_its_folder_is_named(database: s
     read = read_questions(FIFTH / "release", strict=True)
     run = dqa.evaluate(read, "cheapest-piece", databases=[database])
     cheapest = {r.question: r.choice for r in run.results}
-    assert cheapest == {
-        "suppliers/1": "Arnold",
-        "suppliers/2": "Arnold",
-        "suppliers/3": "Castle",
-    }
+    assert cheapest == {"suppliers/1": "Arnold", "suppliers/2": "Arnold", "suppliers/3": "Castle"}
 
 
 @pytest.mark.usefixtures("nothing_registered")

@@ -106,8 +106,7 @@ def test_a_corrected_statement_is_what_runs_and_the_model_knows(shop: Path, prot
 
 @PROTOCOLS
 @pytest.mark.parametrize(
-    ("reason", "said"),
-    [("Too slow.", "Reason: Too slow."), ("", "No reason was given.")],
+    ("reason", "said"), [("Too slow.", "Reason: Too slow."), ("", "No reason was given.")]
 )
 def test_a_refused_statement_does_not_run(
     shop: Path, protocol: Any, reason: str, said: str
@@ -133,8 +132,7 @@ def test_a_refused_statement_does_not_run(
 def test_the_guard_goes_first_and_again_behind_a_correction(shop: Path) -> None:
     """A statement that cannot run is not reviewed, and a correction cannot delete rows."""
     person = Person(
-        {"action": "correct", "text": "DELETE FROM warehouse"},
-        {"action": "correct", "text": COSTS},
+        {"action": "correct", "text": "DELETE FROM warehouse"}, {"action": "correct", "text": COSTS}
     )
     trace, told = decide(
         *(shop, person, ("statement",)),

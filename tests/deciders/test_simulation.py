@@ -60,10 +60,7 @@ def read(observation: str) -> tuple[list[str], list[list[Any]], list[str]]:
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_the_judge_calls_best_stands_first(
-    questions: QuestionSet,
-    databases: Mapping[tuple[str, str], Database],
-    kind: str,
-    rules: str,
+    questions: QuestionSet, databases: Mapping[tuple[str, str], Database], kind: str, rules: str
 ) -> None:
     """Comparing all gives exactly the judge's ties at the top, and its ranks and regrets below."""
     judge = Judge(questions, rules)

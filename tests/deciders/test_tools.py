@@ -17,12 +17,7 @@ from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.deciders.simulation import Simulation
-from dqa.deciders.tools import (
-    observe,
-    query_tool,
-    simulation_tools,
-    use_tool,
-)
+from dqa.deciders.tools import observe, query_tool, simulation_tools, use_tool
 from dqa.testing.models import PreparedReplies
 
 COUNT = {

@@ -36,11 +36,7 @@ def test_hostile_statements_are_bounded(engine: str, first: int | None) -> None:
 
 @pytest.mark.parametrize("engine", EMBEDDED)
 @pytest.mark.parametrize(
-    "count",
-    [
-        pytest.param(60, marks=pytest.mark.slow),
-        pytest.param(2_000, marks=pytest.mark.deep),
-    ],
+    "count", [pytest.param(60, marks=pytest.mark.slow), pytest.param(2_000, marks=pytest.mark.deep)]
 )
 def test_fuzzed_calls_are_bounded(engine: str, count: int) -> None:
     """No crash, delay, foreign exception or outage; most calls reach the engine."""

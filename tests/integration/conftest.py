@@ -31,10 +31,7 @@ VARIABLES = {
     "postgres": "DQA_TEST_POSTGRES_URL",
     "neo4j": "DQA_TEST_NEO4J_URL",
 }
-PROGRAMS = {
-    "mariadb": ("mariadbd", "/usr/sbin"),
-    "postgres": ("postgres", "/usr/lib/postgresql"),
-}
+PROGRAMS = {"mariadb": ("mariadbd", "/usr/sbin"), "postgres": ("postgres", "/usr/lib/postgresql")}
 # Each test of such a server starts it again, and Neo4j takes half a minute to start.
 NEO4J = pytest.param("neo4j", marks=pytest.mark.deep)
 BACKENDS = {"mariadb": "mysql", "postgres": "postgres", "neo4j": "neo4j"}

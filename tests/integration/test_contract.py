@@ -17,10 +17,7 @@ class TestServers(EngineContract):
 
     @pytest.fixture(params=["mysql", "postgres", "neo4j"])
     def target(
-        self,
-        request: pytest.FixtureRequest,
-        monkeypatch: pytest.MonkeyPatch,
-        tmp_path: Path,
+        self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> Iterator[Target]:
         """Return each server. Neo4j writes several batches."""
         monkeypatch.setattr("dqa.databases.neo4j.namespaces._BATCH", 700)

@@ -13,12 +13,7 @@ from dqa.core.errors import ParseError, UnknownNameError
 from dqa.core.truth import GoldTable
 from dqa.loaders.reading import read_questions, reader_of
 from dqa.loaders.text_to_sql import DEFOG
-from tests.text_to_sql import (
-    QUESTIONS,
-    bird_entries,
-    write_bird,
-    write_spider,
-)
+from tests.text_to_sql import QUESTIONS, bird_entries, write_bird, write_spider
 
 
 @pytest.fixture

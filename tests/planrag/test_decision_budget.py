@@ -67,9 +67,7 @@ def test_the_agent_is_asked_once_for_its_best(plants: str, decider: str, protoco
     assert "budget" in dqa.Trace.from_json(trace.to_json()).ended_by  # type: ignore[operator]
 
 
-def test_the_last_named_candidate_counts_if_the_agent_does_not_decide(
-    plants: str,
-) -> None:
+def test_the_last_named_candidate_counts_if_the_agent_does_not_decide(plants: str) -> None:
     """Its requests are not carried out; a text that names two candidates or none does not count."""
     stated = Step("So far it is Åre.", "SELECT 1")
     trace, _ = ask(plants, [stated, DEAREST], DecisionBudget(statements=1))

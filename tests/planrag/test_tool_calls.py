@@ -158,11 +158,7 @@ def test_an_unreadable_reply_is_its_own_event(
 
 @pytest.mark.parametrize(
     ("agent", "early", "name"),
-    [
-        ("planrag-no-replan", 1, "replan"),
-        ("iterrag", 0, "plan"),
-        ("singlerag", 0, "decide"),
-    ],
+    [("planrag-no-replan", 1, "replan"), ("iterrag", 0, "plan"), ("singlerag", 0, "decide")],
 )
 def test_a_tool_that_is_not_offered_now_does_not_exist(
     agent: str, early: int, name: str, questions: QuestionSet, database: Database

@@ -94,10 +94,7 @@ def test_heading_answer_cost_and_verdict_frame_a_decision() -> None:
     assert (answer.text, answer.notes) == ("a1", ("-> matched to a1",))
     assert spent.text == "3 replies, 0 calls of tools, 0 plans, 10 tokens in, 5 out, 0.5 s"
     *_, worth = read(make_trace(ending=Ending.STEP_LIMIT))
-    assert (worth.kind, worth.text) == (
-        "unjudged",
-        "No result was recorded for this decision.",
-    )
+    assert (worth.kind, worth.text) == ("unjudged", "No result was recorded for this decision.")
 
 
 def test_passages_follow_the_events() -> None:

@@ -8,11 +8,7 @@ from typing import Any
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.shortcuts import Shortcut
 from dqa.evaluation.statistics.summaries import Summary, count_epochs, summarise
-from dqa.report.tables import (
-    Evaluation,
-    epoch_tables,
-    interval_lines,
-)
+from dqa.report.tables import Evaluation, epoch_tables, interval_lines
 from tests.evaluation.statistics.results import result
 
 
@@ -47,11 +43,7 @@ def shortcut(name: str, right: int) -> Shortcut:
     )
 
 
-SHORTCUTS = (
-    shortcut("nearest", 3),
-    shortcut("largest", 8),
-    shortcut("dearest", 8),
-)
+SHORTCUTS = (shortcut("nearest", 3), shortcut("largest", 8), shortcut("dearest", 8))
 
 
 def test_a_line_names_the_figures_of_the_other_count() -> None:

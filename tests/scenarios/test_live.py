@@ -58,11 +58,7 @@ def test_agents_decide_on_it(location: str) -> None:
 @pytest.mark.parametrize(
     ("scenario", "target", "words"),
     [
-        (
-            "close-plant",
-            {"region": "nort", "active": "true"},
-            "Did you mean 'north'",
-        ),
+        ("close-plant", {"region": "nort", "active": "true"}, "Did you mean 'north'"),
         ("close-plant", {"region": "north", "active": "yes"}, "must be true or false"),
         ("close-plant", {"active": "true"}, '--target region="north"'),
         ("skip-audit", {"since": "2019-13-01", "least": "1"}, "must be a day as YYYY-MM-DD"),

@@ -16,10 +16,7 @@ from typer.testing import CliRunner
 
 import dqa
 from dqa.cli.main import app
-from dqa.core.errors import (
-    ParseError,
-    UsageError,
-)
+from dqa.core.errors import ParseError, UsageError
 from dqa.scenarios import read_scenario
 from examples.make_warehouse import make_warehouse
 from tests.confirming import confirm

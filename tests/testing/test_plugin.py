@@ -164,16 +164,10 @@ def test_url(dqa_server):
 
 @pytest.mark.parametrize(
     ("mode", "outcomes"),
-    [
-        ("require", {"passed": 1, "failed": 2}),
-        ("auto", {"passed": 1, "skipped": 2}),
-    ],
+    [("require", {"passed": 1, "failed": 2}), ("auto", {"passed": 1, "skipped": 2})],
 )
 def test_without_containers_tests_fail_unless_they_may_be_skipped(
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
-    mode: str,
-    outcomes: dict[str, int],
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, mode: str, outcomes: dict[str, int]
 ) -> None:
     """The reason says what to install, and which variable names a server in its place."""
     import sys

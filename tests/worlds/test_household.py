@@ -15,12 +15,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.decision import Ending, ending_of
-from dqa.core.errors import (
-    DataError,
-    UnknownNameError,
-    UsageError,
-    WorldUnavailableError,
-)
+from dqa.core.errors import DataError, UnknownNameError, UsageError, WorldUnavailableError
 from dqa.evaluation.episodes import Played, play_episode
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT, BEGINNING, events_of
@@ -247,8 +242,7 @@ def play(name: str, seeds: Sequence[int]) -> list[Played]:
 
 
 @pytest.mark.parametrize(
-    "each",
-    [pytest.param(1, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.deep)],
+    "each", [pytest.param(1, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.deep)]
 )
 def test_games_of_every_type_are_won_by_the_planners_walkthrough(each: int) -> None:
     """The planner's commands lead to the goal."""

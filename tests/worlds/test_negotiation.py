@@ -12,12 +12,7 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.episode import Start
-from dqa_simulators.negotiation.position import (
-    Instance,
-    NegotiationPosition,
-    number_of,
-    worth,
-)
+from dqa_simulators.negotiation.position import Instance, NegotiationPosition, number_of, worth
 from dqa_simulators.negotiation.world import (
     Negotiation,
     NegotiationEpisode,
@@ -74,9 +69,7 @@ def test_legal_actions_turns_and_returns_are_the_referees(utterances: bool) -> N
 def test_a_short_negotiation() -> None:
     """Proposal, utterance, agreement: the player who agrees gets the rest of the pool."""
     episode = NegotiationEpisode(
-        Instance((3, 2, 1), ((1, 2, 3), (2, 1, 2)), 4),
-        NegotiationSettings(turns=None),
-        Start(0),
+        Instance((3, 2, 1), ((1, 2, 3), (2, 1, 2)), 4), NegotiationSettings(turns=None), Start(0)
     )
     start = position_of(episode)
     assert (start.part, start.turn, start.last_turn, start.total) == ("proposal", 1, 4, 10)

@@ -144,10 +144,7 @@ def _questions(
     scenario = plugins.scenario(situation.schema.scenario)
     return tuple(
         scenario.recorded(
-            situation,
-            "-".join(choice).lower(),
-            {key: LIST_SEPARATOR.join(choice), **target},
-            truth,
+            situation, "-".join(choice).lower(), {key: LIST_SEPARATOR.join(choice), **target}, truth
         )
         for size in range(2, len(truth) + 1)
         for choice in combinations(truth, size)

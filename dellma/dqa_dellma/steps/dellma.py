@@ -78,12 +78,7 @@ class Dellma(ProblemDecider):
         )
 
     def rank(
-        self,
-        problem: Problem,
-        beliefs: Beliefs,
-        pairs: Pairs,
-        batch: Sequence[int],
-        asking: Asking,
+        self, problem: Problem, beliefs: Beliefs, pairs: Pairs, batch: Sequence[int], asking: Asking
     ) -> Ranking:
         """Ask for the ranking of a minibatch (section 3.3).
 

@@ -108,9 +108,7 @@ def sample_states(
 
 
 def bearing_of(
-    factors: Iterable[str],
-    about: Mapping[str, Sequence[Candidate]],
-    actions: Sequence[Candidate],
+    factors: Iterable[str], about: Mapping[str, Sequence[Candidate]], actions: Sequence[Candidate]
 ) -> NDArray[np.bool_]:
     """Return which factors affect which actions, shape (A, k).
 

@@ -224,10 +224,7 @@ def average_utilities(utilities: Floats, action_of: Ints, actions: int) -> Float
 
 
 def weigh_by_attitude(
-    utilities: Floats,
-    weights: Floats,
-    attitude: Attitude = "mean",
-    aversion: float = 1.0,
+    utilities: Floats, weights: Floats, attitude: Attitude = "mean", aversion: float = 1.0
 ) -> Floats:
     """Return the value of an action under an attitude, given its utilities in weighted states.
 

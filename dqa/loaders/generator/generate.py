@@ -104,8 +104,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     fixed = {size.scenario: size for size in sizes}
     drawn = (
         plugins.generator(name).questions(
-            plugins.scenario(name),
-            Request(count, seed, fixed.get(name), difficulty, per_database),
+            plugins.scenario(name), Request(count, seed, fixed.get(name), difficulty, per_database)
         )
         for name in wanted
     )
@@ -179,11 +178,7 @@ def size_of(scenario: str, numbers: Mapping[str, int | str]) -> Size:
 
 
 def _check(
-    scenarios: Sequence[str],
-    count: int,
-    seed: int,
-    sizes: Sequence[Size],
-    per_database: int | None,
+    scenarios: Sequence[str], count: int, seed: int, sizes: Sequence[Size], per_database: int | None
 ) -> None:
     for scenario in scenarios:
         plugins.generator(scenario)  # raises the error

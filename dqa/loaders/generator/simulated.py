@@ -108,11 +108,7 @@ class _Series:
     """The databases of one scenario and one seed. Each database has its own random stream."""
 
     def __init__(
-        self,
-        generator: SimulatedGenerator,
-        scenario: Scenario,
-        seed: int,
-        difficulty: Difficulty,
+        self, generator: SimulatedGenerator, scenario: Scenario, seed: int, difficulty: Difficulty
     ) -> None:
         self._generator = generator
         self._scenario = scenario

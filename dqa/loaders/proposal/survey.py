@@ -11,13 +11,7 @@ from dqa.core.database import Database, Limits, Rows
 from dqa.core.display import Value
 from dqa.core.errors import QueryError, UsageError
 from dqa.core.fitting import rank_parts, words_in
-from dqa.core.schema import (
-    DatabaseSchema,
-    EdgeInfo,
-    NodeInfo,
-    Part,
-    TableInfo,
-)
+from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, Part, TableInfo
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
 from dqa.loaders.proposal.guesses import is_personal

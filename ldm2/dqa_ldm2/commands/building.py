@@ -26,8 +26,7 @@ World = Annotated[
 ]
 Games = Annotated[int, option("--games N", QUESTIONS, "Number of games.", least=1)]
 Seed = Annotated[
-    int,
-    option("--seed N", QUESTIONS, "Seed of the first game, and of a scripted model.", least=0),
+    int, option("--seed N", QUESTIONS, "Seed of the first game, and of a scripted model.", least=0)
 ]
 MemoryAt = Annotated[
     str, option("--memory FILE|URL", OUTPUT, "The memory: a file, or the URL of a database.")

@@ -99,8 +99,7 @@ def export(
     memory: Location,
     file: Annotated[Path, argument("FILE", "A new file of JSON lines.")],
     version: Annotated[
-        int | None,
-        option("--version N", OUTPUT, "Write the memory as it was after this version."),
+        int | None, option("--version N", OUTPUT, "Write the memory as it was after this version.")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:

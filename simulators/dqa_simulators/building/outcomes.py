@@ -43,12 +43,7 @@ from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import CountingRules, Outcomes
 from dqa.core.situation import Situation
-from dqa_simulators.building.economy import (
-    LEVEL_INCREASE,
-    NOTHING,
-    RULE_SETS,
-    Economy,
-)
+from dqa_simulators.building.economy import LEVEL_INCREASE, NOTHING, RULE_SETS, Economy
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
 

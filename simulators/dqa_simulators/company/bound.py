@@ -60,11 +60,7 @@ def bound_profit(company: Company, state: State) -> float:
     slots = kinds.count("promotion")
     closings = range(-1, company.base.shape[1] if "closing" in kinds else 0)
     rows = list(
-        product(
-            (False, True)[: 1 + kinds.count("contract")],
-            closings,
-            *[(False, True)] * slots,
-        )
+        product((False, True)[: 1 + kinds.count("contract")], closings, *[(False, True)] * slots)
     )
     scenarios = _Scenarios(
         np.array([row[0] for row in rows]),

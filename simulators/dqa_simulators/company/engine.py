@@ -279,12 +279,7 @@ def _cost_of_proposals(company: Company, state: State, stock: Floats, coming: Fl
 
 
 def _next_state(  # noqa: PLR0913, PLR0917
-    company: Company,
-    state: State,
-    report: Report,
-    stock: Floats,
-    coming: Floats,
-    ordered: Floats,
+    company: Company, state: State, report: Report, stock: Floats, coming: Floats, ordered: Floats
 ) -> State:
     following = state.period + 1
     aim = company.undercut * company.price(state.level)

@@ -12,11 +12,7 @@ Fact: TypeAlias = tuple[str, ...]
 
 AGENT: Final = "agent1"
 _TYPED: Final = re.compile(r"\((?:objecttype|receptacletype)\s+\?\w+\s+(\w+)\s*\)", re.IGNORECASE)
-_TREATED_AT: Final = {
-    "isclean": "sinkbasintype",
-    "ishot": "microwavetype",
-    "iscool": "fridgetype",
-}
+_TREATED_AT: Final = {"isclean": "sinkbasintype", "ishot": "microwavetype", "iscool": "fridgetype"}
 """The type of receptacle for each treatment in a goal."""
 DOMAIN_TYPES: Final = {
     "SinkBasinType": "rtype",

@@ -62,8 +62,7 @@ class LocatingSize:
             f"between {inner} and {most} edges, not {self.edges}.",
         )
         require(
-            self.countries >= 1,
-            f"A Locating world needs at least 1 country, not {self.countries}.",
+            self.countries >= 1, f"A Locating world needs at least 1 country, not {self.countries}."
         )
         most = self.countries * self.nodes
         require(
@@ -235,11 +234,7 @@ def _presences(
 
     at_home = np.arange(countries) * nodes + homes
     away = distinct_keys(
-        propose,
-        size.node_countries - countries,
-        at_home,
-        lambda: np.arange(countries * nodes),
-        rng,
+        propose, size.node_countries - countries, at_home, lambda: np.arange(countries * nodes), rng
     )
     return np.concatenate([at_home, away])
 

@@ -56,11 +56,7 @@ from dqa.core.situation import Situation
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules
 from dqa_simulators.locating.flows import NOWHERE, Placements, flows_with
-from dqa_simulators.locating.world import (
-    RULE_SETS,
-    State,
-    World,
-)
+from dqa_simulators.locating.world import RULE_SETS, State, World
 
 _BLOCK = 4_000_000
 """The maximum number of cells of a (flows, placements) array (32 MB)."""
@@ -164,9 +160,7 @@ class LocatingSimulator:
         return situation.replace(
             node_country=situation["node_country"].replace(calculated_trading_power=state.power),
             trade_node=situation["trade_node"].replace(
-                total_power=state.total,
-                outgoing=flows.outgoing[:, 0],
-                ingoing=flows.ingoing[:, 0],
+                total_power=state.total, outgoing=flows.outgoing[:, 0], ingoing=flows.ingoing[:, 0]
             ),
             flow=situation["flow"].replace(flow=flows.flow[:, 0]),
         )

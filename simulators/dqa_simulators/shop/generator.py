@@ -16,13 +16,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from dqa.core.files import parse_toml
-from dqa_simulators.shop.records import (
-    Goal,
-    Product,
-    bound_price,
-    spell_option,
-    state_bound,
-)
+from dqa_simulators.shop.records import Goal, Product, bound_price, spell_option, state_bound
 
 T = TypeVar("T")
 

@@ -75,12 +75,7 @@ def build_stocks(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, S
 
 def stocks_target(situation: Situation) -> Mapping[str, str]:
     """Return the target values that all questions about a world share."""
-    return {
-        "since": str(_SINCE),
-        "buy": str(_BUY),
-        "sell": str(_SELL),
-        "world": situation.name,
-    }
+    return {"since": str(_SINCE), "buy": str(_BUY), "sell": str(_SELL), "world": situation.name}
 
 
 def _weekdays() -> Iterator[date]:

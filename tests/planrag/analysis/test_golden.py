@@ -73,11 +73,7 @@ def measured(run: dict[str, Any]) -> dict[str, object]:
     questions = QuestionSet("golden", (asked,), worlds())
     (found,) = analyse(Cases((case,)), None, questions).runs
     values = found.measures["critical_values"]
-    return {
-        "values": values,
-        "missed": "missed" in values.values(),
-        "failure": found.failure,
-    }
+    return {"values": values, "missed": "missed" in values.values(), "failure": found.failure}
 
 
 def test_the_rules_read_a_run_as_the_reader_did() -> None:

@@ -18,14 +18,7 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate
 from dqa.worlds import training
 from dqa.worlds.base import Policy
-from dqa.worlds.training import (
-    Trainer,
-    Weights,
-    learn,
-    read_weights,
-    watch_training,
-    write_weights,
-)
+from dqa.worlds.training import Trainer, Weights, learn, read_weights, watch_training, write_weights
 from dqa.worlds.watching import TrainingWatcher
 from dqa.worlds.world import Position
 

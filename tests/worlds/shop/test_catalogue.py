@@ -12,13 +12,7 @@ import pytest
 
 from dqa.core.errors import DataError
 from dqa_simulators.shop import catalogue
-from dqa_simulators.shop.catalogue import (
-    Catalogue,
-    Index,
-    Source,
-    open_catalogue,
-    write_index,
-)
+from dqa_simulators.shop.catalogue import Catalogue, Index, Source, open_catalogue, write_index
 from dqa_simulators.shop.generator import generate
 from dqa_simulators.shop.records import NO_BOUND
 from dqa_simulators.shop.reward import count_reward

@@ -40,10 +40,7 @@ INSTRUCTION = {
 
 
 def write(
-    folder: Path,
-    items: Any = None,
-    attributes: Any = None,
-    instructions: Any = None,
+    folder: Path, items: Any = None, attributes: Any = None, instructions: Any = None
 ) -> Path:
     """Write the three files. A text is written unchanged."""
     given = {

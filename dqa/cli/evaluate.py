@@ -63,7 +63,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Ask deciders questions about databases, and print how often each decider was right.
 
-    --set NAME without a value selects a named set of questions; 'dqa list' shows all sets.
+    Use --set NAME without a value to select a named set of questions; 'dqa list' shows all sets.
 
     The exit code is 1 if a decision could not be judged. The last lines then show the command that
     resumes the run.

@@ -237,7 +237,7 @@ class EngineContract:
         def work(number: int) -> int:
             if number % 8 == 0:
                 with pytest.raises(StatementTimeoutError):
-                    small.query(ENDLESS[small.dialect], Limits(seconds=1.0))
+                    small.query(ENDLESS[small.dialect], Limits(seconds=3.0))
             if number % 5 == 0:
                 with pytest.raises(RefusedStatementError):
                     small.query("nonsense")

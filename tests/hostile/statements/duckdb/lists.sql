@@ -8,7 +8,6 @@ SELECT len(list_sort(list_transform(range(100000000), lambda x: hash(x))));
 SELECT len(list_distinct(range(100000000)));
 SELECT list_unique(list_transform(range(200000000), lambda x: x % 10000019));
 SELECT len(flatten(list_transform(range(30000), lambda x: range(30000))));
-SELECT len(list_resize([1], 2000000000));
 SELECT len(list_zip(range(100000000), range(100000000)));
 SELECT len(list_concat(range(500000000), range(500000000)));
 SELECT list_aggregate(range(500000000), 'histogram');

@@ -28,3 +28,5 @@ SELECT left_grapheme(repeat('🤦🏼‍♂️', 500 * 100000), 400 * 100000) = 
 SELECT substring_grapheme(repeat('é', 3000 * 100000), 2000 * 100000, 5);
 SELECT length(format('{:>2000000000}', 'a'));
 SELECT length(printf('%2000000000d', 1));
+SELECT len(list_resize([1], 2000000000));
+SELECT length(bitstring('1', 2000000000)::VARCHAR);

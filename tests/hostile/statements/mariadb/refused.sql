@@ -36,3 +36,4 @@ SELECT SUM(LENGTH(REVERSE(CONCAT(a.level, REPEAT('é', 80 * 100000))))) FROM sup
 SELECT SUM(STRCMP(CONCAT(REPEAT('é', 50 * 100000), a.level), CONCAT(REPEAT('E', 50 * 100000), b.level))) FROM supply a, supply b;
 SELECT SUM(LENGTH(WEIGHT_STRING(CONCAT(a.goods_name, REPEAT('é', 20 * 100000))))) FROM goods a, goods b, goods c;
 SELECT SUM(LENGTH(NATURAL_SORT_KEY(CONCAT(a.goods_name, REPEAT('1a', 20 * 100000))))) FROM goods a, goods b;
+SELECT length(sformat('{:>1000000000}', 1));

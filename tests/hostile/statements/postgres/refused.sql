@@ -44,3 +44,4 @@ SELECT sha512(convert_to(a.level || repeat('a', 5000 * 100000), 'UTF8')) FROM su
 SELECT length(quote_literal(repeat('''', 2000 * 100000))) FROM supply;
 SELECT length(overlay(repeat('é', 2000 * 100000) PLACING 'x' FROM 1000 * 100000)) FROM supply;
 SELECT length(normalize(repeat('é', 500 * 100000), NFKD));
+SELECT length(format('%200000000s', a.goods_name)) FROM goods a, goods b;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
@@ -134,8 +134,8 @@ class Rows:
         return f"({shown}; {self.advice}{warning})"
 
 
-def decode_rows(values: Sequence[Any]) -> Rows:
-    """Rebuild a result from the JSON form of its `dataclasses.astuple`.
+def decode_rows(values: Sequence[Any], first: Iterable[tuple[Value, ...]] = ()) -> Rows:
+    """Rebuild a result from the JSON form of its `dataclasses.astuple`, and its `first` rows.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def decode_rows(values: Sequence[Any]) -> Rows:
         The values do not form a result.
     """
     columns, rows, *others = values
-    return Rows(tuple(columns), tuple(map(tuple, rows)), *others)
+    return Rows(tuple(columns), (*first, *map(tuple, rows)), *others)
 
 
 @runtime_checkable

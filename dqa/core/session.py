@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 from dqa.core.database import Kind, Limits, Rows
+from dqa.core.display import Value
 from dqa.core.schema import DatabaseSchema
+
+SendRows: TypeAlias = Callable[[int, Sequence[tuple[Value, ...]]], None]
+"""Sends rows of a result, and the number of its rows before them."""
 
 
 class Source(NamedTuple):
@@ -60,6 +64,9 @@ class Session(ABC):
     announce
         A function that is called after each connection to a server. Its argument is the mark: a
         text that identifies the connection on the server, so that `end_statements` can find it.
+    send_rows
+        A function to which `run` may give the first rows of a long result, while it reads the
+        others. The result that `run` returns then lacks these rows. None if nobody receives rows.
     """
 
     kind: Kind
@@ -75,6 +82,7 @@ class Session(ABC):
 
     def __init__(self) -> None:
         self.announce: Callable[[str], None] = lambda _: None
+        self.send_rows: SendRows | None = None
 
     @abstractmethod
     def run(self, statement: str, limits: Limits) -> Rows:

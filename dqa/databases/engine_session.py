@@ -252,6 +252,8 @@ class EngineSession(Session):
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
+        if self.send_rows is not None:
+            self.send_rows(0, ())  # drops the rows of a failed attempt
         with self._connected() as connection:
             try:
                 with self._limited(connection, limits):
@@ -260,6 +262,7 @@ class EngineSession(Session):
                         rows = collect(
                             *(result.columns, result.rows, limits, started, self.convert),
                             total=result.total,
+                            send=self.send_rows,
                         )
                         return replace(rows, warning=result.warning) if result.warning else rows
             except self.errors as error:

@@ -13,6 +13,7 @@ import orjson
 from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, cell_of, dump_row, spelled_number
 from dqa.core.errors import StatementError
+from dqa.core.session import SendRows
 from dqa.databases.errors import driver_reads
 from dqa.databases.values import CELLS, plain, readable
 
@@ -72,6 +73,7 @@ def collect(  # noqa: PLR0913
     convert: Callable[[Any], Any] | None = None,
     *,
     total: int | None = None,
+    send: SendRows | None = None,
 ) -> Rows:
     """Return the rows of a driver until a limit is reached.
 
@@ -89,27 +91,35 @@ def collect(  # noqa: PLR0913
         A function that converts values of the engine's own types, before `plain` is applied.
     total
         The number of rows; None if the engine does not know it.
+    send
+        See `Session.send_rows`.
     """
     names = tuple(map(readable, columns))
     room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
     shown: list[tuple[Value, ...]] = []
     cut: Cut | None = None
-    is_shortened, left = False, iter(rows)
-    while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))):
+    is_shortened, left, count = False, iter(rows), 0
+    while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - count, count)):
         found, may_cut = _plain_rows(chunk, convert, limits.cell)
         size = None if may_cut else _size_of(found)
-        if size is not None and size <= room and len(shown) + len(found) <= limits.rows:
-            shown.extend(found)
+        if size is None or size > room or count + len(found) > limits.rows:
+            whole, found = found, []
+            for row in whole:
+                cells, is_cut, size = _fitted(row, limits.cell)
+                is_full = count + len(found) >= limits.rows
+                if is_full or size > room:
+                    cut = "rows" if is_full else "bytes"
+                    break
+                found.append(cells)
+                room -= size
+                is_shortened |= is_cut
+        else:
             room -= size
-            continue
-        for row in found:
-            cells, is_cut, size = _fitted(row, limits.cell)
-            if len(shown) >= limits.rows or size > room:
-                cut = "rows" if len(shown) >= limits.rows else "bytes"
-                break
-            shown.append(cells)
-            room -= size
-            is_shortened |= is_cut
+        shown += found
+        count += len(found)
+        if send is not None and len(shown) >= _CHUNK:
+            send(count - len(shown), shown)
+            shown = []
     total = None if cut is None else total
     cut = cut or ("cells" if is_shortened else None)
     return Rows(names, tuple(shown), cut, perf_counter() - started, total=total)

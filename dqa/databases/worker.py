@@ -1,8 +1,8 @@
 """A worker process that opens a database and runs one statement at a time.
 
 A request is a JSON list with a name and its arguments. A reply is a JSON list with a status
-(``announced``, ``done``, ``failed`` or ``crashed``), a content, and whether the worker accepts
-another request. Even if a bug of an engine damages a worker, the worker can only send data.
+(``announced``, ``rows``, ``done``, ``failed`` or ``crashed``), a content, and whether the worker
+accepts another request. Even if a bug of an engine damages a worker, the worker can only send data.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -115,7 +115,9 @@ class Worker:
         with suppress(OSError):
             self._connection.send_bytes(json.dumps([request, *arguments]).encode())
 
-    def wait(self, until: float, most: int = _LARGEST) -> Any:  # noqa: ANN401
+    def wait(
+        self, until: float, most: int = _LARGEST, rows: list[tuple[Any, ...]] | None = None
+    ) -> Any:  # noqa: ANN401
         """Return the reply to a request, as parsed from JSON.
 
         Parameters
@@ -124,6 +126,8 @@ class Worker:
             The deadline (`time.monotonic`).
         most
             The maximum number of bytes of the reply.
+        rows
+            A list to which the rows are added that the session sends; see `Session.send_rows`.
 
         Raises
         ------
@@ -135,7 +139,7 @@ class Worker:
             The session has a bug.
         """
         try:
-            return self._receive(until, most)
+            return self._receive(until, most, [] if rows is None else rows)
         except TimeoutError:
             raise
         except (EOFError, OSError) as error:
@@ -167,16 +171,20 @@ class Worker:
         self._process.kill()
         self._process.join(_EXITING)
 
-    def _receive(self, until: float, most: int) -> Any:  # noqa: ANN401
+    def _receive(self, until: float, most: int, rows: list[tuple[Any, ...]]) -> Any:  # noqa: ANN401
         """Return the content of the next reply, or raise the error in it."""
         status = "announced"
-        while status == "announced":
+        while status in {"announced", "rows"}:
             if not self._connection.poll(max(until - monotonic(), 0.0)):
                 raise TimeoutError
             try:
-                reply = self._connection.recv_bytes(most)
+                reply = self._connection.recv_bytes(max(most, 0))
                 loads = json.loads if reply.startswith(_ANY_JSON) else orjson.loads
                 status, content, is_usable = loads(reply)
+                if status == "rows":
+                    before, found = content
+                    rows[before:] = map(tuple, found)
+                    most -= len(reply)
             except (ValueError, TypeError, RecursionError) as error:
                 raise EOFError from error
             if status == "announced":
@@ -295,12 +303,22 @@ def _limit_memory() -> None:
 
 
 def _answer_requests(connection: Connection, session: Session) -> None:
+    def send_rows(before: int, rows: Sequence[object]) -> None:
+        _send(connection, "rows", _encode([before, rows]))
+
+    def run(statement: str, *limits: Any) -> Rows:  # noqa: ANN401
+        session.send_rows = send_rows
+        try:
+            return session.run(statement, Limits(*limits))
+        finally:
+            session.send_rows = None
+
     def read_schema() -> tuple[object, ...]:
         schema = session.read_schema()
         return rows_of(schema.tables), replace(schema, tables=())
 
     does: dict[str, Callable[..., object]] = {
-        "run": lambda statement, *limits: session.run(statement, Limits(*limits)),
+        "run": run,
         "schema": read_schema,
         "order": lambda table: (session.row_order(table) or b"").hex() or None,
         "examine": session.examine,

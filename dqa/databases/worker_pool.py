@@ -141,10 +141,11 @@ class IsolatedSession(Session):
 
     def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
         until, most = monotonic() + limits.seconds, _TIMES * limits.bytes + _SPARE
+        first: list[tuple[Any, ...]] = []
         grace = _GRACE_OF_SERVER if self._opening.is_server else _GRACE
         worker.send("run", statement, *astuple(limits))
         try:
-            return decode_rows(worker.wait(until + grace, most))
+            return decode_rows(worker.wait(until + grace, most, first), first)
         except TimeoutError:
             worker.kill()
             if self._end_statement(worker.mark):

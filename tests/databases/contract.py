@@ -26,6 +26,11 @@ from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.release import read_release
 from tests.databases.engines import ENDLESS, NODES, Target, read_back, small_situation, world
 
+COUNT = {
+    "relational": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3000) "
+    "SELECT n FROM r",
+    "graph": "UNWIND range(1, 3000) AS n RETURN n",
+}
 WRITES = {
     "relational": (
         "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
@@ -215,6 +220,9 @@ class EngineContract:
         for limits, cut in ((Limits(rows=7), "rows"), (Limits(bytes=300), "bytes")):
             assert small.query(MANY[small.kind], limits).cut == cut
             assert len(small.query(NODES[small.kind]).rows) == 3
+        for most, cut in ((2500, "rows"), (3000, None)):
+            found = small.query(COUNT[small.kind], Limits(rows=most, bytes=1_000_000))
+            assert (found.rows, found.cut) == (tuple((n,) for n in range(1, most + 1)), cut)
 
     @pytest.mark.usefixtures("busy_machine")
     def test_an_endless_statement_is_stopped(self, small: Database) -> None:

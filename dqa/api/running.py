@@ -233,7 +233,7 @@ def name_objects(
     """
     deciders: dict[str, Decider | DeciderFactory] = {}
     chats: dict[str, BaseChatModel] = {}
-    names = []
+    names, written = [], set[str]()
     for group in groups:
         is_one = isinstance(group, str | Decider | DeciderFactory)
         several: list[Any] = [group] if is_one or not isinstance(group, Iterable) else list(group)
@@ -244,14 +244,12 @@ def name_objects(
                     f"{one!r} is not a decider: give a name, or an object of a class that inherits "
                     'from dqa.Decider and has a name (name = "...").'
                 )
-            if not is_decider:
-                continue
-            is_known = isinstance(one, Decider) and one.name in plugins.names("decider")
-            if is_known or deciders.setdefault(one.name, one) is not one:
-                raise errors.UsageError(
-                    f"There is another decider with the name '{one.name}': rename yours."
-                )
+            if is_decider and deciders.setdefault(one.name, one) is not one:
+                raise _same_name(one.name)
         names.append(tuple(one if isinstance(one, str) else one.name for one in several))
+        written.update(one for one in several if isinstance(one, str))
+    if shared := sorted(written & deciders.keys()):
+        raise _same_name(shared[0])
     named = dict(fields)
     for field in {"model", "models"} & fields.keys():
         value = fields[field]
@@ -260,6 +258,10 @@ def name_objects(
         else:
             named[field] = _name_model(field, value, chats)
     return names, named, PassedObjects(deciders, chats)
+
+
+def _same_name(name: str) -> errors.UsageError:
+    return errors.UsageError(f"Two deciders have the name '{name}': rename yours.")
 
 
 def _name_model(field: str, value: Any, chats: dict[str, BaseChatModel]) -> object:  # noqa: ANN401

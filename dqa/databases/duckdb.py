@@ -100,7 +100,7 @@ class Duckdb(EngineSession):
     language = "SQL (DuckDB)"
     errors = (duckdb.Error,)
     unknown = re.compile(
-        r"Catalog Error: Table with name (.+) does not exist"
+        r"Catalog Error: Table with name (.+?) does not exist"
         r'|Binder Error: .*?[Cc]olumn "?([^"]+?)"? (?:not found|that is not)'
         r'|Binder Error: (?:Table|Values list) "([^"]+)" does not have a column named "([^"]+)"'
     )

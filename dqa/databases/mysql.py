@@ -41,9 +41,8 @@ from dqa.databases.values import loaded
 CONNECT_SECONDS = 10.0
 _SESSION_MEMORY = 1 << 30
 """The maximum memory of a session in bytes; only MariaDB has such a limit."""
-_WHOLE_TEXTS = "group_concat_max_len = 1048576"
-"""By default, MySQL silently cuts a text of GROUP_CONCAT after 1,024 bytes, and MariaDB silently
-ends a recursion after 1,000 steps. dqa limits their time and memory instead."""
+_WHOLE_TEXTS = "group_concat_max_len = GREATEST(@@group_concat_max_len, 1048576)"
+"""By default, MySQL silently cuts a text of GROUP_CONCAT after 1,024 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ MYSQL = Flavour(
     least=(8, 0, 23),
     collation="utf8mb4_0900_bin",
     mode="ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
-    session=f", {_WHOLE_TEXTS}, cte_max_recursion_depth = 4294967295",
+    session=f", {_WHOLE_TEXTS}",
 )
 MARIADB = Flavour(
     dialect="mariadb",
@@ -81,6 +80,7 @@ MARIADB = Flavour(
     least=(10, 3),
     collation="utf8mb4_nopad_bin",
     mode="STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+    # By default, MariaDB silently ends a recursion after 1,000 steps.
     session=f", {_WHOLE_TEXTS}, max_session_mem_used = {_SESSION_MEMORY}, "
     "max_recursive_iterations = 4294967295",
 )

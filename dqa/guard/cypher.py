@@ -216,7 +216,7 @@ def _restrict_properties(
         name, variable = reader.texts[i], reader.spelled[value]
         if known and known <= denying:
             raise Refusal(f"the property {name} of {', '.join(sorted(known))} may not be read")
-        if not shown.shows_somewhere(reader.folded(i)):
+        if reader.ladybug and not shown.shows_somewhere(reader.folded(i)):
             raise Refusal(f"the property {name} may not be read")
         if value != i - 2:
             raise Refusal(

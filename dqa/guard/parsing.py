@@ -325,7 +325,9 @@ def _refuse_too_large(tokens: Sequence[Token]) -> None:
 
 def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str:
     """Return a name, a call or a query that is missing in the tree; empty if nothing is missing."""
-    starts = {node.meta_get("start") for node in parsed.nodes if isinstance(node, exp.Identifier)}
+    names = [node for node in parsed.nodes if isinstance(node, exp.Identifier)]
+    starts = {node.meta_get("start") for node in names}
+    aliases = {node.meta_get("start") for node in names if isinstance(node.parent, exp.TableAlias)}
     found = Counter(
         word
         for node in parsed.nodes
@@ -342,7 +344,7 @@ def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str
         is_name = token.token_type in _NAMES
         is_call = after is not None and after.token_type is TokenType.L_PAREN
         # A database may read a word of sqlglot before "(" as a function.
-        is_word = is_call and not is_name and name[:1].isalpha()
+        is_word = is_call and not is_name and name[:1].isalpha() and token.start not in aliases
         is_known = (is_word or token.token_type is TokenType.VAR) and name in words
         is_known |= is_call and name in known["special functions"]
         if (is_word or (is_name and token.start not in starts)) and not is_known:

@@ -216,8 +216,9 @@ class Policy:
     def spelled(self, names: Iterable[str]) -> list[str]:
         """Return labels or types as the schema spells them; without a schema, as they are."""
         parts = self.schema.parts if self.schema is not None else ()
-        known = {small(part.name): part.name for part in parts}
-        return sorted({known.get(name, name) for name in names})
+        exact = {part.name for part in parts}
+        known = {small(name): name for name in exact}
+        return sorted({name if name in exact else known.get(name, name) for name in names})
 
     def shows_label(self, name: str) -> bool:
         """Return whether nodes with a label may be read."""
@@ -238,9 +239,9 @@ class Policy:
         return _shows(owner, name, self.properties, self.denied_properties)
 
     def shows_somewhere(self, name: str) -> bool:
-        """Return whether a label or type has a readable property of this name in small letters.
+        """Return whether a label or type of LadybugDB has a readable property of this name.
 
-        Without a schema, the properties are unknown, and the result is true.
+        The policy and the name are in small letters. Without a schema, the result is true.
         """
         if self.schema is None:
             return True

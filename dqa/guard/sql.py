@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -27,6 +29,11 @@ from dqa.guard.visible import DESCRIBING, describing_form
 
 QUERIES = (exp.Query, exp.Values, exp.Pivot, exp.Summarize)
 """The node classes that may be the root of a statement or of a WITH part."""
+_Sources: TypeAlias = Mapping[tuple[int, str], Collection[str] | None]
+"""The possible columns of each source: the `id` of its SELECT and its name lead to the columns.
+
+None allows any column.
+"""
 _FUNCTION_SOURCES = (exp.Table, exp.TableFromRows, exp.Lateral, exp.Unnest)
 _QUERY_SOURCES = (exp.Subquery, exp.CTE, exp.Values, exp.Pivot)
 _APPLIED = (exp.Table, exp.Query, exp.Values, type(None))
@@ -229,15 +236,15 @@ class _Rules:
         is_own = not owner or (self.dialect == "postgres" and owner == "pg_catalog")
         if name not in self.known["functions"] or not (is_own or self.dialect == "duckdb"):
             self._refuse_function(full)
-        is_outside = name in self.known["functions that look outside"]
+        # If PostgreSQL compares the result of pg_typeof with a text, it looks up such a type.
+        shown = parent.parent if isinstance(parent, exp.Alias) else parent
+        is_text = isinstance(parent, exp.Cast) and parent.is_type("text", "varchar")
+        is_typed = name == "pg_typeof"
+        is_shown = is_typed and (is_text or shown is self.parsed.tree)
+        is_outside = name in self.known["functions that look outside"] and not is_shown
         if is_outside and (self.scope is not None or self.policy.restricts):
-            # If PostgreSQL compares the result with a text, it looks up a type of that name.
-            is_typed = name == "pg_typeof"
-            if not (is_typed and isinstance(parent, exp.Cast) and parent.is_type("text")):
-                hint = "; write pg_typeof(x)::text" if is_typed else ""
-                raise Refusal(
-                    f"the function {full} could refer to objects that may not be read{hint}"
-                )
+            hint = "; write pg_typeof(x)::text" if is_typed else ""
+            raise Refusal(f"the function {full} could refer to objects that may not be read{hint}")
         if name in self.known["functions of settings"]:
             known = self.known["settings"]
             first = node.expressions[0] if node.expressions else None
@@ -378,8 +385,9 @@ class _Rules:
         words = {"*", *self.known["columns of functions"], *known, *system}
         of_values = words if policy.schema is not None else ()
         sources = self._sources(words)
+        in_from = {name for _, name in sources}
         if self.dialect == "ansi":  # a column may be a structure
-            sources = {**dict.fromkeys(known), **sources}
+            in_from |= known
         # A wrong name of a database before a column of such a join stops a MariaDB server.
         joins = [node for node in self.parsed.nodes if isinstance(node, exp.Join)]
         is_shared = any(node.method or node.args.get("using") for node in joins)
@@ -398,12 +406,12 @@ class _Rules:
                     )
                 if node.db and is_shared:
                     raise Refusal(f"write {node.table}.{node.name} without the name of a database")
-                if node.table.casefold() not in sources:
+                if node.table.casefold() not in in_from:
                     raise Refusal(
                         f"{node.table}.{node.name} names {node.table}, which is not in FROM; "
                         "correct the name, or add it to FROM"
                     )
-                columns = sources[node.table.casefold()]
+                columns = _columns_at(node, sources)
             if columns is not None and part.name.casefold() not in columns:
                 hint = closest(part.name, known.intersection(columns), schema=policy.schema)
                 raise Refusal(
@@ -411,10 +419,10 @@ class _Rules:
                     f"query, so the database might run it as a function.{hint}"
                 )
 
-    def _sources(self, words: Collection[str]) -> Mapping[str, Collection[str] | None]:
-        """Return the names in FROM with their possible columns, in lower case.
+    def _sources(self, words: Collection[str]) -> _Sources:
+        """Return the sources in FROM with their possible columns, in lower case.
 
-        The columns are None if any column is allowed. `words` are columns of known tables.
+        `words` are columns of known tables.
         """
         own = set(words)
         for node in self.parsed.nodes:
@@ -424,27 +432,27 @@ class _Rules:
                 own.update(column.name.casefold() for column in node.columns)
         is_strict = self.dialect == "postgres" and self.policy.schema is not None
         columns = own if is_strict else None
-        sources: dict[str, Collection[str] | None] = dict.fromkeys(self.parsed.joins, columns)
+        sources: dict[tuple[int, str], Collection[str] | None] = {(0, ""): None}
+        sources |= {(0, name): columns for name in self.parsed.joins}
         for node in self.parsed.nodes:
+            select, found, names = id(node.find_ancestor(exp.Select)), columns, list[str]()
             if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-                is_part = id(node) not in self.parsed.tables
-                is_known = is_part or node.name.casefold() in self.policy.visible_tables
-                # A column of another table may be a function of this table's rows.
-                exact = self._columns_of_table(node) if is_strict else None
-                found = columns if is_part else exact
-                for name in (node.alias_or_name.casefold(), node.name.casefold()):
-                    sources[name] = _common(sources.get(name), found if is_known else None)
+                if id(node) in self.parsed.tables:
+                    # A column of another table may be a function of this table's rows.
+                    is_known = is_strict and node.name.casefold() in self.policy.visible_tables
+                    found = self._columns_of_table(node) if is_known else None
+                names = [node.alias_or_name, node.name]
             elif isinstance(node, _QUERY_SOURCES) or isinstance(node.this, exp.Subquery):
-                sources.setdefault(node.alias.casefold(), columns)
+                names = [node.alias]
             elif isinstance(node, _FUNCTION_SOURCES):
                 name = _function_name(node).casefold()
-                alias = node.alias.casefold() or name
+                names = [node.alias or name]
                 found = {"*", name, *self.known["columns of functions"]}
-                found.update(_columns_of(node, is_exact=self.dialect == "postgres"))
-                # The alias may name something else in another part of the statement.
-                is_structure = self.dialect == "ansi"
-                sources[alias] = _common(sources.get(alias), None if is_structure else found)
-        return {**sources, "": None}
+                found |= _columns_of(node, is_exact=self.dialect == "postgres")
+                found = None if self.dialect == "ansi" else found  # perhaps a structure
+            for one in {name.casefold() for name in names}:
+                sources[select, one] = _common(sources.get((select, one)), found)
+        return sources
 
     def _columns_of_table(self, node: exp.Table) -> set[str]:
         """Return the visible columns of a table and its alias, and the system columns."""
@@ -454,6 +462,26 @@ class _Rules:
         names = (column.name for column in chain.from_iterable(own))
         found = {one.casefold() for one in names if policy.allows_column(name, one)}
         return {"*", *_SYSTEM_COLUMNS, *found, *map(str.casefold, node.alias_column_names)}
+
+
+def _columns_at(column: exp.Column, sources: _Sources) -> Collection[str] | None:
+    """Return the possible columns of the source that a column names.
+
+    A subquery in FROM may name a source beside it or further outside, which depends on LATERAL.
+    """
+    name, found = column.table.casefold(), list[Collection[str] | None]()
+    if not name:
+        return None
+    below: exp.Expr = column
+    while (up := below.parent) is not None:
+        if (id(up), name) in sources:
+            found.append(sources[id(up), name])
+            if below.arg_key not in {"from_", "joins", "laterals"}:
+                break
+        below = up
+    return reduce(
+        _common, found or [value for key, value in sources.items() if key[1] == name], None
+    )
 
 
 def _common(one: Collection[str] | None, other: Collection[str] | None) -> Collection[str] | None:

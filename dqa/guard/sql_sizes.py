@@ -59,9 +59,8 @@ def require_short_values(parsed: Parsed) -> None:
         elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
             size = inner[0] * 2.0 ** min(inner[1], 64.0)
         elif wide := _FORMATS.get((parsed.dialect, name)):
-            text = next(node.iter_expressions(), None)
-            is_narrow = isinstance(text, exp.Literal) and not wide.search(text.name)
-            size, cost = max(size, _FORMATTED), 1.0 if is_narrow else math.inf
+            _require_narrow(name, next(node.iter_expressions(), exp.Null()), wide)
+            size = max(size, _FORMATTED)
         elif name in {"lpad", "rpad"}:
             cost = size
         elif name in {"replace", "regexp_replace"} and len(inner) > 2:
@@ -73,6 +72,14 @@ def require_short_values(parsed: Parsed) -> None:
             raise Refusal(
                 f"{name or 'it'} could process more than {_LARGEST:,} values; use smaller numbers"
             )
+
+
+def _require_narrow(name: str, text: exp.Expr, wide: re.Pattern[str]) -> None:
+    """Refuse a format that is not a plain text, or that contains a large or computed width."""
+    parts = list(text.flatten()) if isinstance(text, exp.DPipe) else [text]
+    is_plain = all(isinstance(part, exp.Literal | exp.ByteString) for part in parts)
+    if not is_plain or wide.search("".join(part.name for part in parts).replace("%%", "")):
+        raise Refusal(f"write the format of {name} as one plain text without large widths")
 
 
 def require_short_arrays(nodes: Sequence[exp.Expr]) -> None:

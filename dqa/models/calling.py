@@ -29,6 +29,7 @@ from dqa.models.faults import (
     diagnose,
     refused_setting,
     retry_after,
+    unreached,
     usage_of_fault,
     words_of,
 )
@@ -190,15 +191,16 @@ class _Call:
         kind, wait = diagnose(error), None
         if self._omit_refused_setting(error):
             kind, wait = FaultKind.UNSUPPORTED, 0.0
-        elif kind.retryable and not self._timed_out_twice(kind):
+        elif kind.retryable and not self._timed_out_twice(kind, error):
             request = hashlib.sha256("\0".join(m.text for m in self.messages).encode()).hexdigest()
             seconds = retry_after(error)
             wait = self.policy.retry.pause(request, attempt, seconds, elapsed)
         return kind, self._event(kind, type(error).__name__, words_of(error), attempt, wait)
 
-    def _timed_out_twice(self, kind: FaultKind) -> bool:
+    def _timed_out_twice(self, kind: FaultKind, error: Exception) -> bool:
         """Return whether this timeout is the second. A slow server may still work on both."""
-        return kind is FaultKind.TIMEOUT and any(fault.fault == kind for fault, _ in self.faults)
+        is_slow = kind is FaultKind.TIMEOUT and unreached(error) is None
+        return is_slow and any(fault.fault == kind for fault, _ in self.faults)
 
     def _event(
         self, kind: FaultKind, name: str, words: str, attempt: int = 1, wait: float | None = None

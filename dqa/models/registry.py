@@ -257,9 +257,9 @@ def check_reachable(name: str, model: object, path: str = "") -> object:
 
 def served_models(model: object) -> list[str]:
     """Return the names of models that a model's server lists, at most the ten most similar."""
-    listed: Any = check_reachable("", model, "models")
     try:
+        listed: Any = check_reachable("", model, "models")
         names = [str(one["id"]) for one in listed["data"]]
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ModelUnavailableError):
         return []
     return get_close_matches(getattr(model, "model_name", ""), names, 10, 0.0)

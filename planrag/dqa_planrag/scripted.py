@@ -129,7 +129,7 @@ def _observed(evidence: Evidence) -> Observed:
     lines = takewhile(lambda line: line.startswith("["), evidence.observation.splitlines())
     problem = evidence.observation if evidence.error is not None else ""
     rows = tuple(tuple(json.loads(row)) for row in [*lines][1:])
-    return Observed(rows, problem=problem, is_cut=evidence.cut is not None)
+    return Observed(rows, problem=problem, is_cut=evidence.cut in {"rows", "bytes"})
 
 
 def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list[str]:

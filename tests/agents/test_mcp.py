@@ -92,14 +92,10 @@ def test_an_agent_looks_checks_queries_and_has_decided(
         assert decided.startswith("Choice: Ada\n")
         decided = await given("ask", question="Whom?", candidates=["Bo", "Cy"])
         assert decided.startswith("Choice: Bo\n")
-        seconds = []
         for name, arguments, said in WRONG:
-            began = time.monotonic()
             result = await client.call_tool(name, arguments)
-            seconds.append(time.monotonic() - began)
             assert result.is_error
             assert said in text_of(result)
-        assert min(seconds) < 0.035  # a delayed acknowledgement takes 0.04 s
         with pytest.raises(MCPError, match="There is no tool 'drop'"):
             await client.call_tool("drop", {})
 

@@ -38,7 +38,7 @@ def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
     with pytest.raises(UsageError, match=r"Nameless.* has a name"):
         dqa.evaluate(QUESTIONS, [nameless()])
     taken = type("Taken", (dqa.Decider,), {"name": "planrag", "decide": lambda *_: None})
-    with pytest.raises(UsageError, match="another decider with the name 'planrag'"):
+    with pytest.raises(UsageError, match="the name 'planrag'"):
         dqa.evaluate(QUESTIONS, [taken(), "planrag"])
     with pytest.raises(UsageError, match=r"^model is a int: give a name such as openai:gpt-5"):
         dqa.evaluate(QUESTIONS, "planrag", model=3)

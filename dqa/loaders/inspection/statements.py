@@ -138,7 +138,7 @@ class StatementTrial:
             self.report("warning", written, problem)
         elif isinstance(error, RefusedStatementError):
             self.report("error", written, f"the guard refuses it: {problem}")
-        elif isinstance(cause, UnknownReferenceError) and cause.name in text:
+        elif isinstance(cause, UnknownReferenceError) and cause.name and cause.name in text:
             more = "" if "Did you mean" in problem else hint(cause.name, self._known)
             self._report_word(written, cause.name, problem + more)
         else:

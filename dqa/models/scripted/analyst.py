@@ -75,8 +75,8 @@ def analyst(task: Task, seed: int) -> Script:
         seen = yield Step(f"What is the outcome of each, in {unit}?", statement, _PLAN)
         if is_cut or (seen.is_cut and seen.rows):
             raise UsageError(
-                "A limit hides some candidates from the scripted analyst. Raise the limit of rows "
-                "(--row-limit, in Python `limits`), or use --decider oracle."
+                "A limit hides some candidates from the scripted analyst. Raise the limits of rows "
+                "and bytes (--row-limit; in Python `limits`), or use --decider oracle."
             )
     values = {str(row[0]): _figure(row) for row in seen.rows}
     if not values and seen.last:

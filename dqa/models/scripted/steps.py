@@ -48,7 +48,7 @@ class Observed:
     problem
         The error of the statement; empty if it ran.
     is_cut
-        Whether a limit cut the rows.
+        Whether a limit left out rows.
     """
 
     rows: tuple[tuple[Cell, ...], ...] = ()

@@ -467,7 +467,8 @@ class _Rules:
 def _columns_at(column: exp.Column, sources: _Sources) -> Collection[str] | None:
     """Return the possible columns of the source that a column names.
 
-    A subquery in FROM may name a source beside it or further outside, which depends on LATERAL.
+    A part of WITH names only sources further outside, and so does a subquery in FROM without
+    LATERAL. Such a column must be in each source with its name.
     """
     name, found = column.table.casefold(), list[Collection[str] | None]()
     if not name:
@@ -476,12 +477,11 @@ def _columns_at(column: exp.Column, sources: _Sources) -> Collection[str] | None
     while (up := below.parent) is not None:
         if (id(up), name) in sources:
             found.append(sources[id(up), name])
-            if below.arg_key not in {"from_", "joins", "laterals"}:
+            if below.arg_key not in {"with_", "from_", "joins", "laterals"}:
                 break
         below = up
-    return reduce(
-        _common, found or [value for key, value in sources.items() if key[1] == name], None
-    )
+    found = found or [columns for (_, one), columns in sources.items() if one == name]
+    return reduce(_common, found, None)
 
 
 def _common(one: Collection[str] | None, other: Collection[str] | None) -> Collection[str] | None:

@@ -174,7 +174,7 @@ class Worker:
     def _receive(self, until: float, most: int, rows: list[tuple[Any, ...]]) -> Any:  # noqa: ANN401
         """Return the content of the next reply, or raise the error in it."""
         status = "announced"
-        while status in {"announced", "rows"}:
+        while status in ("announced", "rows"):
             if not self._connection.poll(max(until - monotonic(), 0.0)):
                 raise TimeoutError
             try:
@@ -183,6 +183,8 @@ class Worker:
                 status, content, is_usable = loads(reply)
                 if status == "rows":
                     before, found = content
+                    if before not in (0, len(rows)):
+                        raise EOFError
                     rows[before:] = map(tuple, found)
                     most -= len(reply)
             except (ValueError, TypeError, RecursionError) as error:

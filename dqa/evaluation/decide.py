@@ -71,11 +71,10 @@ def require_decision(returned: object, decider: str) -> Decision:
         raise TypeError(f"the decider '{decider}' returned {returned!r}, not a Decision")
     given = {field.name: getattr(returned, field.name) for field in fields(returned)}
     try:
-        _VALID.validate_python(given)
+        return _VALID.validate_python(given)
     except ValidationError as error:
         problem = problem_of(error)
         raise TypeError(f"the decider '{decider}' returned a wrong Decision: {problem}") from None
-    return returned
 
 
 def decide_or_end(

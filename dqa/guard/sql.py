@@ -467,21 +467,19 @@ class _Rules:
 def _columns_at(column: exp.Column, sources: _Sources) -> Collection[str] | None:
     """Return the possible columns of the source that a column names.
 
-    A part of WITH names only sources further outside, and so does a subquery in FROM without
-    LATERAL. Such a column must be in each source with its name.
+    Sources of this name in several enclosing queries count together: which one the database finds
+    depends on quotes, LATERAL, WITH and aliases of joins.
     """
-    name, found = column.table.casefold(), list[Collection[str] | None]()
+    name = column.table.casefold()
     if not name:
         return None
-    below: exp.Expr = column
-    while (up := below.parent) is not None:
-        if (id(up), name) in sources:
-            found.append(sources[id(up), name])
-            if below.arg_key not in {"with_", "from_", "joins", "laterals"}:
-                break
-        below = up
-    found = found or [columns for (_, one), columns in sources.items() if one == name]
-    return reduce(_common, found, None)
+    keys, node = {(0, name)}, column.find_ancestor(exp.Select)
+    while node is not None:
+        keys.add((id(node), name))
+        node = node.find_ancestor(exp.Select)
+    if keys.isdisjoint(sources):
+        keys = {key for key in sources if key[1] == name}
+    return reduce(_common, (sources.get(key) for key in keys), None)
 
 
 def _common(one: Collection[str] | None, other: Collection[str] | None) -> Collection[str] | None:

@@ -77,7 +77,7 @@ def require_short_values(parsed: Parsed) -> None:
 def _require_narrow(name: str, text: exp.Expr, wide: re.Pattern[str]) -> None:
     """Refuse a format that is not a plain text, or that contains a large or computed width."""
     parts = list(text.flatten()) if isinstance(text, exp.DPipe) else [text]
-    is_plain = all(isinstance(part, exp.Literal | exp.ByteString) for part in parts)
+    is_plain = all(isinstance(p, exp.ByteString) or p.is_string for p in parts)
     if not is_plain or wide.search("".join(part.name for part in parts).replace("%%", "")):
         raise Refusal(f"write the format of {name} as one plain text without large widths")
 

@@ -107,6 +107,13 @@ def called(node: object) -> str:
     return str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
 
 
+def function_name(node: exp.Expr) -> str:
+    """Return the name of a function in FROM."""
+    function = node.this.expression if isinstance(node.this, exp.Dot) else node.this
+    name = function.this if isinstance(function, exp.Anonymous) else type(function).__name__
+    return str(name).removeprefix(MARK)
+
+
 def _is_part(table: exp.Table, dialect: str) -> bool:
     """Return whether the name of `table` refers to a common table expression in scope.
 

@@ -230,7 +230,7 @@ def test_a_worker_that_starts_late_still_ends_a_statement(
         def __init__(self, opening: Opening, until: float) -> None:
             Busy.starts += 1
             if Busy.starts > 1:
-                time.sleep(0.6)
+                time.sleep(1.2)
             else:
                 super().__init__(opening, until)
                 self.mark = "mark"

@@ -354,10 +354,15 @@ def backend_for(location: str) -> Backend:
     """
     from dqa.databases.backends import BUILT_IN
 
-    embedded = [name for name, found in BUILT_IN.items() if found.embedded]
+    def searched() -> Iterator[str]:
+        # Embedded backends come before the slow search for plug-ins. Other built-in ones come last:
+        # some open any URL.
+        yield from (name for name, one in BUILT_IN.items() if one.embedded)
+        yield from _registered("database")
+        yield from (name for name, one in BUILT_IN.items() if not one.embedded)
+
     broken = []
-    # Embedded backends need no slow search. Other built-in ones come last: some open any URL.
-    for name in dict.fromkeys((*embedded, *_registered("database"), *BUILT_IN)):
+    for name in searched():
         try:
             found = backend(name)
         except PluginError as error:

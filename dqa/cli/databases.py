@@ -53,6 +53,8 @@ def query(  # noqa: PLR0913  (one parameter per option)
         SQL or Cypher statement. '-' reads it from standard input.
     file
         File with the statement.
+    row_limit
+        The maximum number of rows that one statement returns. A longer result is cut.
     as_csv
         Print CSV instead of a table.
     """
@@ -133,6 +135,11 @@ def schema(  # noqa: PLR0913  (one parameter per option)
         Show only these tables (in a graph: labels and relationship types), separated by commas.
     policy
         JSON file with the tables, columns and rows that may be read (see docs/guard.md).
+    samples
+        The number of sample values that the schema shows for each text or boolean column.
+    schema_tokens
+        The approximate maximum number of tokens of the schema in a prompt. Agents may look up the
+        parts that do not fit.
     """
     from dqa.api.looking import read_schema
 

@@ -294,9 +294,9 @@ def _names(host: str, allowed: Sequence[str]) -> tuple[str, ...]:
     if host in _ANYWHERE and not allowed:
         raise UsageError(
             f"With the host {host} (--host), other machines can reach the server by any name. "
-            "List the host names by which clients call it (--allow-host NAME). Requests by other "
-            "names, e.g. from a web page, are then refused. The server does not authenticate "
-            "clients: use a proxy that does."
+            "List the host names by which clients call it (--allow-host NAME). Requests for "
+            "other host names are then refused: a web page could send them. The server does not "
+            "authenticate clients: use a proxy that does."
         )
     return (*(() if host in _ANYWHERE else (host,)), *allowed)
 

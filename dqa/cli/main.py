@@ -215,7 +215,7 @@ def run() -> None:
 
 
 def _run_app() -> None:
-    """Run the command, then flush its output, so that an error of the output is still reported."""
+    """Run the command, then flush its output, so that an error of writing is still reported."""
     try:
         code = app(standalone_mode=False)
     except TyperException as found:

@@ -156,7 +156,7 @@ class ReadOptions:
     def read(self, questions: QuestionOptions, key: str | None = None) -> QuestionSet:
         """Read the questions of a source, and report defects in the data.
 
-        With the `key` of a question (``scenario/id``), read only the scenario of this question.
+        With the `key` of a question (``scenario/id``), read only the questions of its scenario.
         """
         named = options.names_in("--scenarios", self.scenarios) or None
         if named is None and key is not None and "/" in key:

@@ -159,7 +159,7 @@ class CountingRules:
     Attributes
     ----------
     text
-        The name of the rule set that follows the text of the questions' rules exactly.
+        The name of the rule set that does exactly what the questions' rules say.
     described
         A description of each rule set, by name.
     grounds

@@ -143,8 +143,8 @@ def read_relations(
     ask
         Runs a query and returns its rows.
     queries
-        Four queries. The first two values of each row are the schema and the relation. The other
-        values are:
+        Four queries. The first two values of each row are the schema and the relation. The
+        remaining values of each query are:
 
         1. the comment of the relation, and its kind: `VIEW`, empty for a table, or the reason why
            the relation is omitted

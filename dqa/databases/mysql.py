@@ -293,7 +293,7 @@ class MysqlNamespaces(ServerNamespaces):
 
     @classmethod
     def open_driver(cls, url: URL, *, autocommit: bool = True) -> Driver[Any]:
-        """Connect in a mode that rejects values that do not fit.
+        """Connect in a mode that rejects values that do not fit their column.
 
         Each statement is its own transaction, apart from statements after BEGIN. The engine commits
         CREATE and DROP in any case.

@@ -120,7 +120,10 @@ class ServerNamespaces(Namespaces):
     @classmethod
     @abstractmethod
     def open_driver(cls, url: URL, *, autocommit: bool = False) -> Any:  # noqa: ANN401
-        """Connect in a mode that rejects values that do not fit; raise the driver's errors."""
+        """Connect in a mode that rejects values that do not fit their column.
+
+        The driver's errors are not converted.
+        """
 
     @abstractmethod
     def _product(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
@@ -236,7 +239,7 @@ class ServerNamespaces(Namespaces):
         ((_, got),) = self._run(self.lock, namespace[:64])
         if got in {0, None}:
             raise DatabaseUnavailableError(
-                f"Another load has locked '{namespace}' for {LOCK_SECONDS} seconds. Try again."
+                f"After {LOCK_SECONDS} s, another load still locks '{namespace}'. Try again later."
             )
         yield
 

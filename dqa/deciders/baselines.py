@@ -181,7 +181,7 @@ class HeuristicDecider(Decider):
         UsageError
             The question belongs to another scenario.
         DataError
-            The statement cannot run on the database.
+            The baseline's statement cannot run on the database.
         """
         self.check(question)
         recorder = Recorder()

@@ -244,7 +244,7 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
             if "***" in json.dumps(value):
                 raise UsageError(
                     f"The stored {option} of {model.name} contains *** instead of a secret: give "
-                    f"the whole value ({option})."
+                    f"{option} again with its whole value."
                 )
         connection = Connection(
             *(model.base_url, calls.timeout, cassette, calls.reply_limit),

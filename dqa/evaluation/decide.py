@@ -74,7 +74,9 @@ def require_decision(returned: object, decider: str) -> Decision:
         return _VALID.validate_python(given)
     except ValidationError as error:
         problem = problem_of(error)
-        raise TypeError(f"the decider '{decider}' returned a wrong Decision: {problem}") from None
+        raise TypeError(
+            f"the decider '{decider}' returned an invalid Decision: {problem}"
+        ) from None
 
 
 def decide_or_end(

@@ -300,7 +300,7 @@ class RemoteWorker:
         self._threads = ThreadPoolExecutor(options.workers, "dqa-worker")
 
     def decide(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
-        """Make and judge some decisions at the same time.
+        """Make decisions in parallel, and judge each of them.
 
         Parameters
         ----------

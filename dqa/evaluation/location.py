@@ -70,7 +70,7 @@ class RunLocation(StoreLocation):
         return self.shown if self.folder is None else str(self.folder)
 
     def named(self, name: str) -> RunLocation:
-        """Return the location of the run `name` in the store of this location."""
+        """Return the location of the run `name` in the same store."""
         return self if self.folder is not None else replace(self, name=name)
 
     @property

@@ -211,7 +211,7 @@ class PaperTable(TableFacts):
 
 
 class PaperView(Record):
-    """A paper's tables with the figures of a run, as ``dqa analyse --paper --json`` prints them.
+    """The tables of a paper filled with the results of a run, as ``dqa analyse --paper`` shows.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ def _require_narrow(name: str, text: exp.Expr, wide: re.Pattern[str]) -> None:
     parts = list(text.flatten()) if isinstance(text, exp.DPipe) else [text]
     is_plain = all(isinstance(p, exp.ByteString) or p.is_string for p in parts)
     if not is_plain or wide.search("".join(part.name for part in parts).replace("%%", "")):
-        raise Refusal(f"write the format of {name} as one plain text without large widths")
+        raise Refusal(f"write the format of {name} as one string constant without large widths")
 
 
 def require_short_arrays(nodes: Sequence[exp.Expr]) -> None:

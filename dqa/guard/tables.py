@@ -212,7 +212,7 @@ def protected(policy: Policy, session: Session) -> Policy:
             )
         if policy.restricted_names and policy.tables is None:
             raise UsageError(
-                f"In {session.language}, the views that show a hidden column cannot be found. Add "
+                f"In {session.language}, dqa cannot find the views that show a hidden column. Add "
                 "'tables' to the policy: list the tables and views that may be read."
             )
         return policy

@@ -248,8 +248,8 @@ def read_manifest_of(name: str) -> SetManifest:
     if found != (plan.name, plan.version, GENERATOR_VERSION):
         raise DataError(
             f"This dqa defines the set '{name}' as {plan.name} version {plan.version} (generator "
-            f"version {GENERATOR_VERSION}), but its {MANIFEST} describes {found[0]} version "
-            f"{found[1]} (generator version {found[2]}). Use the version that wrote this set."
+            f"version {GENERATOR_VERSION}), but the set's {MANIFEST} describes {found[0]} "
+            f"version {found[1]} (generator version {found[2]}). Install the dqa that wrote it."
         )
     return manifest
 

@@ -57,7 +57,7 @@ def _paper_table(table: PaperTable) -> Table:
 
 
 def _scale(table: PaperTable, key: Place) -> tuple[float, str]:
-    """Return the factor and the number format of a printed figure. Shares are in percent."""
+    """Return the factor to multiply a figure with, and its number format. Shares are in percent."""
     if table.measure == "payoff" or (table.measure == "agreements" and key[1] == SCORE):
         return 1.0, ".2f"
     return 100.0, ".1f"

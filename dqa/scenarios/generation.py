@@ -56,7 +56,7 @@ class Mix:
         )
 
     def is_far(self, number: int) -> bool:
-        """Return whether the answer to question `number`, counted from 1, must be far.
+        """Return whether question `number`, counted from 1, must have a far answer.
 
         The number of far answers among the first n questions is n times `far`, rounded.
         """

@@ -127,7 +127,7 @@ class PreparedReplies(ProgramModel):
             return message
         if isinstance(reply, Answer):
             return AIMessage(reply.answer)
-        raise _refused("may not run statements here. Reply with a text", request)
+        raise _refused("is not allowed to run statements here. Reply with a text", request)
 
 
 def _refused(problem: str, request: Request) -> UsageError:

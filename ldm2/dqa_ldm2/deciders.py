@@ -161,7 +161,10 @@ class Ldm2Decider(MemoryDecider):
 
 
 class Imitation:
-    """Retrieve tuples and imitate them. The object stores the state of one decision process."""
+    """Retrieve similar tuples from the memory and imitate their actions.
+
+    The object stores the state of one decision process.
+    """
 
     def __init__(self, memory: Memory, batches: Sequence[int], own: Ldm2Settings) -> None:
         self._retriever = Retriever(memory, own.retrieved, exact=own.exact)

@@ -132,7 +132,7 @@ class Refinement:
         explorables: Iterable[Explorable],
         done: Callable[[RefinedGoal], None] = lambda _: None,
     ) -> RefinementReport:
-        """Explore each goal with the next batch memory, and add better steps to this memory.
+        """Explore the goals with the batch memories in turn, and add better steps to the one used.
 
         Additions stay in the memory if a later goal fails.
 

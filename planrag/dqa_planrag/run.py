@@ -65,7 +65,7 @@ class Run:
 def in_turns(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
     """Return a conversation in which user and model alternate, as some providers require.
 
-    If a user's message follows another user's message or a tool result, the two are joined.
+    A user message that follows a user message or a tool result is joined to it.
     """
     turns: list[BaseMessage] = []
     for message in messages:

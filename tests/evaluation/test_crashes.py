@@ -71,7 +71,7 @@ def test_a_decision_with_a_field_of_a_wrong_type_is_a_bug_of_its_decider(
     assert [result.outcome for result in run.results].count(Outcome.CORRECT) == 5
     (trace,) = run.select("locating/2")
     assert trace.ending is Ending.CRASHED
-    assert "'one' returned a wrong Decision: answer" in (trace.error or "")
+    assert "'one' returned an invalid Decision: answer" in (trace.error or "")
 
 
 def test_only_crashes_in_a_row_stop_a_run(questions: QuestionSet, official: Answer) -> None:

@@ -67,7 +67,7 @@ class Contestant(Record):
 
 
 class DecisionRow(Record):
-    """A decision in the list of questions."""
+    """A row in the list of questions: one decision."""
 
     contestant: int = Field(ge=0)
     database: str

@@ -46,7 +46,7 @@ def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArr
 
 
 class Run(NamedTuple):
-    """The exact states after k different decisions.
+    """The exact states that k alternative decisions lead to.
 
     In each array, column j is the state after decision j. A row of an array is a row of the table
     `supply` (s rows), `demand` (d rows) or `goods` (g rows).

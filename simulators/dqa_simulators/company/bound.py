@@ -55,7 +55,7 @@ class _Scenarios:
 
 
 def bound_profit(company: Company, state: State) -> float:
-    """Return an upper bound on the profit of all decided periods, including the final value."""
+    """Return an upper bound on the profit of the periods to decide plus the final stock value."""
     kinds = [proposal.kind for proposal in company.proposals]
     slots = kinds.count("promotion")
     closings = range(-1, company.base.shape[1] if "closing" in kinds else 0)

@@ -61,7 +61,7 @@ class InformedSearch(InformedPolicy):
 
 
 class FairSearch(Policy):
-    """Searches states with possible values of the opponent; see `possible_values`."""
+    """Searches states for each set of values the opponent may have; see `possible_values`."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Draw values, search with each, and return the action with the most visits."""

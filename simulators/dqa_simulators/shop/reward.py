@@ -44,8 +44,8 @@ class Reward:
     is_within_bound
         Whether the product's price is within the bound.
     same_query, same_category
-        Whether the bought product has the same query as the wanted product, and whether the two
-        products share at least two categories.
+        Whether the catalogue lists both products under the same query, and whether they share at
+        least two categories.
     title_overlap
         Of the words in the wanted product's title, the share that is also in the bought product's
         title.

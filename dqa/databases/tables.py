@@ -374,8 +374,8 @@ def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
     if len(found) > 1 or not found.keys() <= _KINDS.keys():
         named = " and ".join(sorted(f"{kind.__name__} (row {row})" for kind, row in found.items()))
         raise DataError(
-            f"Column '{column}' of table '{table}' contains values of the types {named}. All "
-            "values must have one of the types bool, int, float, Decimal, str, date and datetime."
+            f"Column '{column}' of table '{table}' contains values of the types {named}. They "
+            "must all have the same type: bool, int, float, Decimal, str, date or datetime."
         )
     return next((_KINDS[kind] for kind in found), "text")
 

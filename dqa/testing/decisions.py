@@ -71,7 +71,7 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
 
 
 def assert_ending(decision: Decided, expected: Ending | str) -> None:
-    """Fail if a decision did not end as expected, such as ``answered`` or ``step_limit``."""
+    """Fail if a decision did not end with `expected`: ``answered``, ``step_limit`` and so on."""
     __tracebackhide__ = True
     wanted = Ending(expected)
     if decision.ending is not wanted:

@@ -74,8 +74,8 @@ class PreparedReplies(ProgramModel):
     Raises
     ------
     UsageError
-        There are more requests than replies, or a reply is a statement in a method without
-        statements.
+        There are more requests than replies, or a reply is a database statement although the
+        method runs no statements.
     """
 
     name: str | None = "scripted:replies"

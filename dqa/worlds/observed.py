@@ -92,7 +92,7 @@ class ObservedPosition(Position):
 
     @property
     def key(self) -> Hashable:
-        """All actions and observations."""
+        """All actions and observations so far, as a key."""
         return (self.world, self.goal, self.events)
 
     def after(self, action: Candidate) -> Position:

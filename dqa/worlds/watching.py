@@ -9,7 +9,7 @@ class TrainingWatcher:
     """Receives the progress of trainings. The default methods do nothing."""
 
     def training(self, players: Sequence[str]) -> None:
-        """Handle the start of the training of players that the cache lacks."""
+        """Handle that the training of these players starts."""
 
     def advanced(self, done: int, iterations: int) -> None:
         """Handle the number of finished iterations.

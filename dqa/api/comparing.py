@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +11,8 @@ from dqa.api.stored import open_run
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.play_spec import PlaySpec
-from dqa.evaluation.results import MOST_TIES, Result
-from dqa.evaluation.statistics.comparing import Comparison, Contestant, compare_contestants
+from dqa.evaluation.results import MOST_TIES
+from dqa.evaluation.statistics.comparing import Comparison, Contestant, compare_contestants, limited
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped
@@ -159,7 +158,7 @@ def _select(
     """
     if scenario is not None:
         _require_known("scenario", [scenario], {r.scenario for one in found for r in one.results})
-        found = _limited(found, lambda result: result.scenario == scenario)
+        found = limited(found, lambda result: result.scenario == scenario)
         found = [one for one in found if one.results]
     _require_known("decider", deciders, {one.decider for one in found})
     named = [one for name in deciders for one in found if one.decider == name]
@@ -171,11 +170,6 @@ def _select(
             "with several deciders, or several runs."
         )
     return chosen
-
-
-def _limited(found: Sequence[Contestant], includes: Callable[[Result], bool]) -> list[Contestant]:
-    """Return the contestants, each with only the results for which `includes` returns true."""
-    return [replace(one, results=tuple(filter(includes, one.results))) for one in found]
 
 
 def _require_known(kind: str, names: Sequence[str], known: Collection[str]) -> None:
@@ -307,8 +301,8 @@ def _on_shared_questions(
     if shared == every:
         return list(found), 0
     if shared and only_shared:
-        limited = _limited(found, lambda result: (result.question, result.database) in shared)
-        return limited, len(every) - len(shared)
+        on_shared = limited(found, lambda result: (result.question, result.database) in shared)
+        return on_shared, len(every) - len(shared)
     counts = ", ".join(
         f"{name} {counted(len(dict(keys)), 'question')} on "
         f"{', '.join(sorted({database for _, database in keys}))}"

@@ -65,10 +65,14 @@ class Usage:
     uncounted: int = 0
 
     @property
+    def unknown(self) -> int:
+        """Number of calls with unknown tokens; all calls if no tokens are known."""
+        return self.uncounted if self.input_tokens or self.output_tokens else self.calls
+
+    @property
     def tokens(self) -> int | None:
         """Input and output tokens together; None if they are unknown for some calls."""
-        total = self.input_tokens + self.output_tokens
-        return None if self.uncounted or (self.calls and not total) else total
+        return None if self.unknown else self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(*map(add, _numbers(self), _numbers(other)))

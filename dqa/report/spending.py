@@ -25,33 +25,37 @@ class Spending(Record):
     cost
         The cost. None if there are no prices, or if a server reported no tokens.
     unknown
-        Whether the cost is unknown because a server reported no tokens, although there are prices.
+        Number of calls without token counts.
+    priced
+        Whether there are prices.
     """
 
     input_tokens: int
     output_tokens: int
     calls: int
     cost: float | None
-    unknown: bool = Field(default=False, exclude=True)
+    unknown: int = Field(default=0, exclude=True)
+    priced: bool = Field(default=False, exclude=True)
 
     @classmethod
-    def of(cls, used: Usage, cost: float | None, *, reported: bool = True) -> Self:
+    def of(cls, used: Usage, cost: float | None, unknown: int | None = None) -> Self:
         """Return the spending. The cost is known only if the servers reported all tokens."""
-        unknown = cost is not None and not (reported and used.tokens is not None)
+        unknown = used.unknown if unknown is None else unknown
         return cls(
             input_tokens=used.input_tokens,
             output_tokens=used.output_tokens,
             calls=used.calls,
             cost=None if unknown else cost,
             unknown=unknown,
+            priced=cost is not None,
         )
 
     def __str__(self) -> str:
         used = f"{counted(self.input_tokens, 'token')} in, {self.output_tokens:,} out"
         line = f"Spent: {used}, {counted(self.calls, 'call')}"
-        if self.unknown:
-            return f"{line}; cost unknown: the server reported no token counts."
-        return f"{line}." if self.cost is None else f"{line}; cost {self.cost:.4f}."
+        line += f" ({self.unknown:,} without token counts)" if self.unknown else ""
+        cost = "unknown" if self.cost is None else f"{self.cost:.4f}"
+        return f"{line}; cost {cost}." if self.priced else f"{line}."
 
 
 def spending(
@@ -61,8 +65,8 @@ def spending(
 ) -> Spending:
     """Return the spending for results. `more` is further usage that belongs to no result."""
     used = sum((result.usage for result in results), more)
-    reported = all(result.usage.tokens is not None for result in results)
-    return Spending.of(used, None if prices is None else prices.cost(used), reported=reported)
+    unknown = sum((result.usage.unknown for result in results), more.uncounted)
+    return Spending.of(used, None if prices is None else prices.cost(used), unknown)
 
 
 def cost_of(result: Result, prices: Prices | None) -> float | None:

@@ -209,6 +209,8 @@ def test_a_cost_without_token_counts_is_unknown() -> None:
     paid = result(2, Outcome.WRONG, calls=2, input_tokens=1_000, output_tokens=0)
     spent = spending([free, paid], Prices(2.0, 8.0))
     assert spent.cost is None
-    assert "cost unknown" in str(spent)
+    assert "(2 without token counts); cost unknown" in str(spent)
     assert str(spending([paid], Prices(2.0, 8.0))).endswith("2 calls; cost 0.0020.")
     assert "cost" not in str(spending([free], None))
+    estimated = paid.changed(uncounted=1)
+    assert "(2 without" in str(spending([estimated, paid], None, Usage(uncounted=1)))

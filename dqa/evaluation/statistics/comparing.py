@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum, isfinite
 from operator import attrgetter
@@ -255,6 +255,13 @@ class Comparison(Record):
     standings: tuple[Standing, ...]
     pairs: tuple[PairComparison, ...]
     overall: OverallTest | None
+
+
+def limited(
+    contestants: Iterable[Contestant], includes: Callable[[Result], bool]
+) -> list[Contestant]:
+    """Return the contestants, each with only the results for which `includes` returns true."""
+    return [replace(one, results=tuple(filter(includes, one.results))) for one in contestants]
 
 
 def compare_contestants(

@@ -120,7 +120,7 @@ def make_report(
     times: Counter[str] = Counter()
     return Report(
         title=title,
-        headline=_headline(contestants, pairs),
+        headline=_headline(runs, found, pairs),
         runs=tuple(map(_facts, runs)),
         contestants=tuple(contestants),
         databases=tuple(dict.fromkeys(result.database for result in results)),
@@ -254,17 +254,34 @@ def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) ->
     return max(compared, key=lambda name: compared[name], default=None)
 
 
-def _headline(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:
-    """Name the best decider and its lead over the second; "" if nothing was judged."""
-    judged = [one for one in contestants if one.accuracy is not None]
-    if not judged:
+def _headline(
+    runs: Sequence[ReportedRun],
+    found: Mapping[tuple[int, str], comparing.Contestant],
+    pairs: Sequence[PairComparison],
+) -> str:
+    """Name the best decider and its lead over the second; "" if nothing was judged.
+
+    Deciders are compared only on the questions that all of them answered.
+    """
+    found = {key: one for key, one in found.items() if one.means["accuracy"]}
+    if not found:
         return ""
+    answered = [one.means["accuracy"].keys() for one in found.values()]
+    shared, on = set(answered[0]).intersection(*answered), ""
+    if not shared:
+        return "No question was answered by all deciders, so they are not compared."
+    if any(keys != shared for keys in answered):
+        on = f"On the {counted(len(dict(shared)), 'question')} that all deciders answered, "
+        same = comparing.limited(found.values(), lambda one: (one.question, one.database) in shared)
+        found = dict(zip(found, same, strict=True))
+        pairs = _pairs(runs, found)
+    judged = [_figures(runs[run], run, one) for (run, _), one in found.items()]
     best, *others = sorted(judged, key=lambda one: -(one.accuracy or 0.0))
     share = f"{100 * (best.accuracy or 0.0):.1f} %"
     if best.interval is not None:
         share += f", 95 % interval {interval_text(*best.interval)}"
     of = f"{best.figures.correct} of {best.figures.judged:,} judged decisions"
-    sentence = f"{best.name} is right in {of} ({share})"
+    sentence = f"{on}{best.name} is right in {of} ({share})"
     equal = [other.name for other in others if other.accuracy == best.accuracy]
     if equal:
         sentence += f", as often as {' and '.join(equal)}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import dqa
-from dqa.evaluation.results import Outcome
+from dqa.evaluation.results import Outcome, Result
 from tests.stored import change_record, record_of
 
 
@@ -84,6 +85,26 @@ def test_a_run_with_changed_questions_explains_the_missing_outcomes(
     report = dqa.write_report(gone, tmp_path / "page.html")
     assert report.outcomes is not None
     assert "have changed since" in report.outcomes
+
+
+def test_the_headline_compares_deciders_on_the_same_questions(drawn_run: dqa.Run) -> None:
+    """Even if the best decider answered only easy questions that the others were not asked."""
+
+    def headline(*results: Result) -> str:
+        return dqa.read_report(dqa.Run(results)).headline
+
+    names = {one.decider for one in drawn_run.results}
+    judged = [one for one in drawn_run.results if one.outcome.judged]
+    early = [one for one in judged if one.question < "locating/2"]
+    answered = Counter(key for key, _ in {(r.question + r.database, r.decider) for r in early})
+    shared = [one for one in early if answered[one.question + one.database] == len(names)]
+    late = [one for one in judged if one not in early and one.decider == "careful"]
+    alike, differing = headline(*shared), headline(*shared, *late)
+    assert differing.endswith(alike)
+    assert len(differing) > len(alike) > 0
+    apart = headline(*late, *(one for one in early if one.decider == "hasty"))
+    assert apart
+    assert not any(name in apart for name in names)
 
 
 def test_a_question_has_the_answer_of_a_judged_decision(drawn_run: dqa.Run) -> None:

@@ -6,6 +6,7 @@ import ast
 import importlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,11 @@ def test_own_deciders_are_evaluated_with_installed_ones() -> None:
     )
     assert mine == later
     assert run.models == {"last": "none", "later": "none", "first": "none"}
+    mine_too, factory = Last(), replace(LAST, name="first")
+    mine_too.name = "first"
+    for one in (mine_too, factory):
+        with pytest.raises(dqa.UsageError, match="Two deciders have the name 'first'"):
+            dqa.evaluate(questions, one, databases=["sqlite"])
 
 
 def test_a_watcher_receives_the_start_and_every_decision() -> None:

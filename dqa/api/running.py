@@ -16,7 +16,7 @@ from dqa.core.decision import Usage
 from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.connecting import PassedObjects
+from dqa.evaluation.connecting import PassedObjects, same_name
 from dqa.evaluation.decide import run_span
 from dqa.evaluation.executors import Executor, check_engine, open_executor
 from dqa.evaluation.games import GameSetup
@@ -228,12 +228,11 @@ def name_objects(
     Raises
     ------
     UsageError
-        An object is not a name, a decider or a chat model, or two deciders or two models have the
-        same name.
+        An object is not a name, a decider or a chat model, or two objects have the same name.
     """
     deciders: dict[str, Decider | DeciderFactory] = {}
     chats: dict[str, BaseChatModel] = {}
-    names, written = [], set[str]()
+    names = []
     for group in groups:
         is_one = isinstance(group, str | Decider | DeciderFactory)
         several: list[Any] = [group] if is_one or not isinstance(group, Iterable) else list(group)
@@ -245,11 +244,8 @@ def name_objects(
                     'from dqa.Decider and has a name (name = "...").'
                 )
             if is_decider and deciders.setdefault(one.name, one) is not one:
-                raise _same_name(one.name)
+                raise same_name(one.name)
         names.append(tuple(one if isinstance(one, str) else one.name for one in several))
-        written.update(one for one in several if isinstance(one, str))
-    if shared := sorted(written & deciders.keys()):
-        raise _same_name(shared[0])
     named = dict(fields)
     for field in {"model", "models"} & fields.keys():
         value = fields[field]
@@ -258,10 +254,6 @@ def name_objects(
         else:
             named[field] = _name_model(field, value, chats)
     return names, named, PassedObjects(deciders, chats)
-
-
-def _same_name(name: str) -> errors.UsageError:
-    return errors.UsageError(f"Two deciders have the name '{name}': rename yours.")
 
 
 def _name_model(field: str, value: Any, chats: dict[str, BaseChatModel]) -> object:  # noqa: ANN401

@@ -57,9 +57,24 @@ class NamedDecider:
 
 
 def find_decider(name: str, objects: PassedObjects) -> Decider | DeciderFactory:
-    """Return the passed decider of this name, or else the factory of this name."""
+    """Return the passed decider of this name, or else the factory of this name.
+
+    Raises
+    ------
+    UsageError
+        A passed decider has the name of an installed one, so results could be confused.
+    """
     found = objects.deciders.get(name)
-    return plugins.decider(name) if found is None else found
+    if found is None:
+        return plugins.decider(name)
+    if name in plugins.names("decider") and found != plugins.decider(name):
+        raise same_name(name)
+    return found
+
+
+def same_name(name: str) -> UsageError:
+    """Return the error for a decider whose name another decider has."""
+    return UsageError(f"Two deciders have the name '{name}': rename yours.")
 
 
 def with_each_model(

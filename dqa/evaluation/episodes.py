@@ -14,7 +14,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UnknownNameError
 from dqa.core.events import MoveEvent
 from dqa.core.question import Candidate
-from dqa.evaluation.decide import decide_or_end
+from dqa.evaluation.decide import decide_or_end, require_decision
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import GOAL
@@ -118,8 +118,9 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
             with attempt_by(*named, number, move.player, decider.name):
                 expected = None if reference is None else reference(move)
                 where = f"move {len(moves) + 1} of {' '.join(named)}"
-                decision = decide_or_end(partial(_decide, decider, move, (*named, number)), where)
-            name = called.get(move.player, decider.name)
+                name = called.get(move.player, decider.name)
+                decide = partial(_decide, decider, name, move, (*named, number))
+                decision = decide_or_end(decide, where)
             event = _describe_move(move, decision, expected, name, attempt)
             moves.append(PlayedMove(decision, event))
             choice = event.choice
@@ -129,10 +130,10 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
         return Played(tuple(moves), episode.returns(), episode.facts(), goal)
 
 
-def _decide(decider: Decider, move: Move, drawn_from: tuple[str, ...]) -> Decision:
+def _decide(decider: Decider, name: str, move: Move, drawn_from: tuple[str, ...]) -> Decision:
     if isinstance(decider, PolicyDecider):  # a program needs the position, not the database
         return decider.decide_at(move.question, move.position, drawn_from, move.reveal)
-    return decider.decide(move.question, move.database)
+    return require_decision(decider.decide(move.question, move.database), name)
 
 
 def _describe_move(

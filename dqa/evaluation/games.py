@@ -19,7 +19,14 @@ from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, Usag
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.base import DeciderFactory, Settings, read_settings
-from dqa.evaluation.connecting import Connected, NamedDecider, PassedObjects, connect, find_decider
+from dqa.evaluation.connecting import (
+    Connected,
+    NamedDecider,
+    PassedObjects,
+    connect,
+    find_decider,
+    same_name,
+)
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.play_spec import PlaySpec, decider_of
 from dqa.evaluation.prepare import Task, check_decider
@@ -186,8 +193,9 @@ def prepare_games(
     factory = plugins.world(spec.world)
     world = _make_world(factory, spec, None)
     _check_pairs(world, spec)
-    known = given.deciders
-    programs = [one for one in spec.contestants if one in factory.policies and one not in known]
+    programs = [one for one in spec.contestants if one in factory.policies]
+    if taken := sorted(given.deciders.keys() & programs):
+        raise same_name(taken[0])
     found = {n: _find(n, factory, spec, given) for n in spec.contestants if n not in programs}
     if spec.reference is not None:
         if spec.reference not in factory.policies:

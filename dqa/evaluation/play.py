@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from dqa.core.decider import Decider, EpisodeDecider, Step, Trajectory
 from dqa.core.decision import Decision, Ending
@@ -22,7 +21,13 @@ from dqa.core.events import AttemptEvent, EndingEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import collect_recorders
 from dqa.deciders.base import ByScenario
-from dqa.evaluation.decide import DecisionRecord, decide_or_end, decide_task, end_decision
+from dqa.evaluation.decide import (
+    DecisionRecord,
+    decide_or_end,
+    decide_task,
+    end_decision,
+    require_decision,
+)
 from dqa.evaluation.episodes import UNDECIDED, Played, PlayedMove, play_episode
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import Task
@@ -258,8 +263,10 @@ class GameOfRun:
         """Return the number of the attempt to score, from 1; 0 if the decider does not answer."""
         name, most = decider.name, len(self._attempts)
         with attempt_by(*self._names, "which attempt counts", name):
-            choose = partial(decider.choose_attempt, self._trajectories)
-            decision = decide_or_end(choose, f"the choice of an attempt by {name}")
+            decision = decide_or_end(
+                lambda: require_decision(decider.choose_attempt(self._trajectories), name),
+                f"the choice of an attempt by {name}",
+            )
         self._others.append(decision)
         if decision.ending is not Ending.ANSWERED:
             return most if decision.ending in UNDECIDED else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,6 +85,10 @@ def test_sides_that_the_world_does_not_have_are_refused() -> None:
         dqa.play("kuhn", "random")
     with pytest.raises(UsageError, match="have an opponent, and others have none"):
         PlaySpec(world="errand", pairs=(("searching", ""), ("searching", "random")))
+    player = Plays(says)
+    for player.name in ("searching", "planrag"):
+        with pytest.raises(UsageError, match="Two deciders have the name"):
+            dqa.play("errand", player)
     with pytest.raises(UsageError, match="Name both the players"):
         dqa.play("errand", (), "random")
 
@@ -96,6 +101,8 @@ def test_free_words_are_carried_out_and_no_fallback() -> None:
     assert bought.games.players[0].actions == {"buy[a red mug]": 3}
     told = dqa.play("errand", Plays(lambda _: says("buy[an egg]")), games=2, options=HERE)
     assert [r.game.fallbacks["agent"] for r in told.results if r.game] == [0, 0]
+    broken = dqa.play("errand", Plays(lambda _: replace(says(""), answer=7)), games=1, options=HERE)
+    assert "'plays' returned a wrong Decision: answer" in str(broken.results[0].error)
     wrong = dqa.play("errand", Plays(lambda _: says("buy[ ]")), games=2, options=HERE)
     assert wrong.games is not None
     figures = wrong.games.players[0]

@@ -155,9 +155,10 @@ def test_who_says_nothing_of_which_attempt_counts_gets_the_last_one() -> None:
     gone = Decision(Ending.INFRASTRUCTURE, error="gone", outage="model")
     run = played(Learning(chosen=gone), games=1, seed=FOUND_SECOND)
     assert [r.outcome for r in run.results] == [Outcome.INFRASTRUCTURE]
-    wrong = Decision(Ending.ANSWERED, answer="9", choice=9)
-    run = played(Learning(chosen=wrong), games=1, seed=FOUND_SECOND)
-    assert "chose attempt 9" in str(run.results[0].error)
+    wrong: Any = Decision(Ending.ANSWERED, answer="9", choice=9)
+    for chosen, problem in ((wrong, "chose attempt 9"), (9, "'learning' returned 9")):
+        run = played(Learning(chosen=chosen), games=1, seed=FOUND_SECOND)
+        assert problem in str(run.results[0].error)
 
 
 def test_a_world_that_goes_another_way_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ from dqa.loaders.live_questions import ask_scenario, require_candidates
 from dqa.loaders.locations import name_of, whole_url
 from dqa.loaders.readback import read_situation
 from dqa.scenarios import scenario_name
+from dqa.scenarios.base import Scenario
 from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.outcomes import ScenarioOutcomes
 from dqa.scenarios.reading import DOCUMENT
@@ -245,7 +246,7 @@ class _Reading:
             }
         truth = Truth(answers, heuristics=heuristics)
         with field_of("outcomes" if written.outcomes else "forbidden"):
-            truth = _judged_by(written, truth, candidates)
+            truth = _judged_by(written, truth, candidates, plugins.scenario_of(question))
         with field_of("scenario"):
             return LabelledQuestion(question, self._with_outcomes(question, truth))
 
@@ -343,7 +344,10 @@ def _rules_of(line: _Line) -> str:
 
 
 def _judged_by(
-    written: OwnQuestion, truth: Truth, candidates: tuple[Candidate, ...] | None
+    written: OwnQuestion,
+    truth: Truth,
+    candidates: tuple[Candidate, ...] | None,
+    scenario: Scenario | None,
 ) -> Truth:
     """Return the right answers, together with forbidden candidates and outcomes of candidates."""
     if not written.forbidden and written.outcomes is None:
@@ -351,17 +355,25 @@ def _judged_by(
     if candidates is None:
         raise UsageError("needs candidates: list them")
     forbidden = _answers_of(written.forbidden, candidates)
-    if written.outcomes is None:
-        return replace(truth, forbidden=forbidden)
-    spelled = {_answers_of((name,), candidates)[0]: x for name, x in written.outcomes.items()}
-    values = {name: value for name, value in spelled.items() if name not in forbidden}
-    missing = [str(one) for one in candidates if one not in values and one not in forbidden]
-    if missing or not values:
-        raise UsageError(f"is missing for {', '.join(missing) or 'every candidate'}")
-    least, most = min(values.values()), max(values.values())
-    outcomes = tuple(values.get(one, least) for one in candidates)
-    best = tuple(one for one, value in values.items() if value == most)
-    return replace(truth, answers=truth.answers or best, outcomes=outcomes, forbidden=forbidden)
+    best, outcomes = tuple(one for one in candidates if one not in forbidden), None
+    if written.outcomes is not None:
+        spelled = {_answers_of((name,), candidates)[0]: x for name, x in written.outcomes.items()}
+        values = {name: spelled[name] for name in best if name in spelled}
+        missing = [str(one) for one in best if one not in values]
+        if missing or not values:
+            raise UsageError(f"is missing for {', '.join(missing) or 'every candidate'}")
+        extremes = min(values.values()), max(values.values())
+        worst, most = extremes[::-1] if scenario and scenario.goal == "minimise" else extremes
+        outcomes = tuple(values.get(one, worst) for one in candidates)
+        best = tuple(one for one, value in values.items() if value == most)
+    wrong = [str(one) for one in truth.answers if one not in best]
+    if wrong:
+        raise UsageError(
+            f"contradicts 'answer': {', '.join(wrong)} is not the best allowed candidate; correct "
+            "one of the two fields"
+        )
+    answers = truth.answers or (best if outcomes else ())
+    return replace(truth, answers=answers, outcomes=outcomes, forbidden=forbidden)
 
 
 def _answers_of(

@@ -106,7 +106,9 @@ class OwnQuestion(Record):
         "name first; without 'answer' and 'outcomes', the decision is not judged",
     )
     outcomes: dict[str, float] | None = Field(
-        None, description="the outcome of each candidate; the largest outcome is the best"
+        None,
+        description="the outcome of each candidate; the largest outcome is the best, or "
+        "the smallest if the scenario minimises",
     )
     forbidden: _Answers = Field(
         (),

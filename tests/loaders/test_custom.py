@@ -88,6 +88,7 @@ def test_rules_are_a_text_or_a_file_next_to_the_questions(shop: Path, tmp_path: 
             dqa.read_questions(file, shop)
 
 
+PICK = {"question": "Which?", "candidates": ["A", "B"]}
 MISTAKES: list[tuple[str | dict[str, Any], str]] = [
     ("{", "1: this is not JSON"),
     ("[]", "1: a question is an object"),
@@ -100,6 +101,8 @@ MISTAKES: list[tuple[str | dict[str, Any], str]] = [
     ({**BEST, "rules": {"file": "no.md"}}, "1: rules: .*no.md: it does not exist"),
     ({**BEST, "database": "ship"}, "no database 'ship'. There are: shop. Did you mean 'shop'"),
     ({**BEST, "scenario": "building"}, "has its own question and rules"),
+    ({**PICK, "outcomes": {"A": 1, "B": 2}, "answer": "A"}, "outcomes: contradicts 'answer': A"),
+    ({**PICK, "forbidden": ["A"], "answer": ["A", "B"]}, "forbidden: contradicts 'answer': A"),
     ({"scenario": "building"}, "1: scenario: .* does not match the scenario"),
 ]
 

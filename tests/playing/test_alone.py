@@ -101,8 +101,8 @@ def test_free_words_are_carried_out_and_no_fallback() -> None:
     assert bought.games.players[0].actions == {"buy[a red mug]": 3}
     told = dqa.play("errand", Plays(lambda _: says("buy[an egg]")), games=2, options=HERE)
     assert [r.game.fallbacks["agent"] for r in told.results if r.game] == [0, 0]
-    broken = dqa.play("errand", Plays(lambda _: replace(says(""), answer=7)), games=1, options=HERE)
-    assert "'plays' returned a wrong Decision: answer" in str(broken.results[0].error)
+    broken = dqa.play("errand", Plays(lambda _: "buy"), games=1, options=HERE)
+    assert "'plays' returned 'buy'" in str(broken.results[0].error)
     wrong = dqa.play("errand", Plays(lambda _: says("buy[ ]")), games=2, options=HERE)
     assert wrong.games is not None
     figures = wrong.games.players[0]

@@ -155,8 +155,9 @@ def test_who_says_nothing_of_which_attempt_counts_gets_the_last_one() -> None:
     gone = Decision(Ending.INFRASTRUCTURE, error="gone", outage="model")
     run = played(Learning(chosen=gone), games=1, seed=FOUND_SECOND)
     assert [r.outcome for r in run.results] == [Outcome.INFRASTRUCTURE]
-    wrong: Any = Decision(Ending.ANSWERED, answer="9", choice=9)
-    for chosen, problem in ((wrong, "chose attempt 9"), (9, "'learning' returned 9")):
+    wrong = Decision(Ending.ANSWERED, answer="9", choice=9)
+    cases: dict[str, Any] = {"chose attempt 9": wrong, "'learning' returned 9": 9}
+    for problem, chosen in cases.items():
         run = played(Learning(chosen=chosen), games=1, seed=FOUND_SECOND)
         assert problem in str(run.results[0].error)
 

@@ -11,7 +11,7 @@ from dqa.core.decider import Trajectory
 from dqa.deciders.base import read_settings
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import WorldFactory
-from dqa_ldm2.experts import EXPERT, expert_trajectories
+from dqa_ldm2.experts import EXPERTS, expert_trajectories
 from dqa_ldm2.explorable import WorldExplorable
 from dqa_ldm2.formation import (
     BATCH_SIZE,
@@ -63,7 +63,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     player
         The name of the world's program that plays. The trajectories of a program that knows the
         solution lead directly to the goal. Those of a program that searches also contain the
-        search. None takes the preset's program, or ``expert``.
+        search. None takes the first of `EXPERTS` that the world has.
     progress
         Is called after every game, and after every trajectory whose steps have become tuples.
 
@@ -80,8 +80,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     own = read_settings(factory.settings, settings or {}, {}, factory.name)
     if isinstance(memory, str):
         require_place(memory)  # check before any game is played
-    chosen = PRESETS[preset]
-    player = player or chosen.get("player", EXPERT)
+    player = player or next((one for one in EXPERTS if one in factory.policies), EXPERTS[0])
     trajectories: list[Trajectory] = []
     for one in expert_trajectories(factory, range(seed, seed + games), own, player=player):
         trajectories.append(identified(one))
@@ -93,7 +92,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
             trajectories,
             indexer,
             source=f"{factory.name}, seeds {seed} to {seed + games - 1}, by {player}",
-            batch_size=batch or chosen.get("batch", BATCH_SIZE),
+            batch_size=batch or PRESETS[preset].get("batch", BATCH_SIZE),
             progress=progress,
         )
 

@@ -18,16 +18,12 @@ from dqa.worlds.history import History
 from dqa.worlds.observed import EPISODE, GOAL, events_of, trajectory_of
 from dqa.worlds.world import World
 
-EXPERT: Final = "expert"
-"""The name of the program that knows the solution of a world."""
+EXPERTS: Final = ("expert", "rule", "analyst")
+"""The programs that play by default: the first that a world has."""
 
 
 def expert_trajectories(
-    factory: WorldFactory,
-    seeds: Sequence[int],
-    settings: BaseModel | None = None,
-    *,
-    player: str = EXPERT,
+    factory: WorldFactory, seeds: Sequence[int], settings: BaseModel | None = None, *, player: str
 ) -> tuple[Trajectory, ...]:
     """Let a program play one episode per seed, and return the trajectories (LDM2, section 3.1).
 

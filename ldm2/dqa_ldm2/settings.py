@@ -14,12 +14,12 @@ Preset: TypeAlias = Literal["default", "paper", "paper-shop"]
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
     "paper": {"trials": 5, "evaluate": True, "exact": True, "batch": 50},
-    "paper-shop": {"trials": 4, "evaluate": False, "exact": True, "batch": 100, "player": "rule"},
+    "paper-shop": {"trials": 4, "evaluate": False, "exact": True, "batch": 100},
 }
 """The paper's settings for ALFWorld, and for WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
 
 The trajectories of WebShop in the paper are from people who did not know the product. The program
-``rule`` of the world does not know the product either.
+``rule`` of the world, which plays by default, does not know the product either.
 """
 
 

@@ -46,7 +46,7 @@ def test_a_memory_is_built_and_refined() -> None:
     again = json.loads(run("build", *COMMON, "--games", "6", "--json").stdout)
     assert (again["there"], again["tuples"]) == (6, 0)
     shop = ("--preset", "paper-shop", *COMMON[:3], "shop.db")
-    run("build", *shop, "--player", "expert", "--games", "60")
+    run("build", *shop, "--games", "60")
     with open_memory("rooms.db") as two_tuples, open_memory("shop.db") as other:
         assert two_tuples.batches() == (1, 2)
         assert any(one.subgoals for one in two_tuples.tuples())
@@ -65,6 +65,15 @@ def test_a_memory_is_built_and_refined() -> None:
     with open_memory("shop.db") as other:
         assert other.sources("refinement")
         assert not any(one.subgoals for one in other.tuples())
+
+
+def test_a_program_of_the_world_plays_by_default(tmp_path: Path) -> None:
+    """Also in a world without an expert."""
+    memory = str(tmp_path / "memory.db")
+    for world in ("shop", "company"):
+        run("build", "--world", world, "--games", "1", "--memory", memory)
+    with open_memory(memory) as found:
+        assert found.batches() == (1, 2)
 
 
 @pytest.mark.usefixtures("rooms")

@@ -62,14 +62,14 @@ def build(  # noqa: PLR0913  (one parameter per option)
     Parameters
     ----------
     player
-        Program of the world that plays; 'dqa list --worlds' shows the programs. Default: the
-        program of the preset, or expert.
+        Program of the world that plays; 'dqa list --worlds' shows the programs. Default:
+        the first of expert, rule and analyst that the world has.
     batch
         Number of games in a batch memory. LDM2 decides every question once with each batch memory.
         Default: the number of the preset, or 50.
     preset
         The paper's settings for a world: the number of games in a batch, and whether subgoals are
-        judged. For the shop, the preset also selects a player that does not know the product.
+        judged.
     """
     from dqa_ldm2.building import build_memory
 

@@ -57,8 +57,8 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
     ) -> Problem | Candidate:
         """Return the decision problem of a question, or the action if there is only one."""
         actions = list_candidates(question, database, METHOD)
-        if actions.total == 1:
-            return actions.candidates[0]
+        if len(actions) == 1:
+            return actions[0]
         return read_problem(question, actions, database, recorder, self.settings)
 
     def choose(self, task: Problem | Candidate, question: Question, asking: Asking) -> Choice:

@@ -13,7 +13,6 @@ from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import Choices
 from dqa.deciders.context import cut_rows, read_context
 from dqa.deciders.prompting import fill_in
 from dqa.deciders.replies import Choice, Reply, read_action, read_object
@@ -61,7 +60,11 @@ class Problem:
 
 
 def read_problem(
-    question: Question, actions: Choices, database: Database, recorder: Recorder, settings: Settings
+    question: Question,
+    actions: tuple[Candidate, ...],
+    database: Database,
+    recorder: Recorder,
+    settings: Settings,
 ) -> Problem:
     """Read the problem of a question, and record every statement as evidence.
 

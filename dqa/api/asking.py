@@ -29,7 +29,7 @@ from dqa.core.review import Reviewer, Reviewing, reviewed_by, reviewing_by
 from dqa.core.text import counted, shortened
 from dqa.deciders.answers import choice_in, choice_of
 from dqa.deciders.base import DeciderFactory
-from dqa.deciders.candidates import Choices, choices_of
+from dqa.deciders.candidates import among, candidates_of
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
@@ -223,7 +223,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     if scenario is not None and isinstance(database, GuardedDatabase):
         described = database.described(scenario.schema)
     decisions.connected.check_reachable()
-    listed = cache(lambda: choices_of(question, described))
+    listed = cache(lambda: candidates_of(question, described))
 
     def decide() -> Decision:
         made = require_decision(decider.decide(question, described), decisions.name)
@@ -289,15 +289,15 @@ def _require_evidence(decision: Decision, question: Question, made: object) -> D
 
 
 def _require_candidate(
-    decision: Decision, question: Question, listed: Callable[[], Choices | None]
+    decision: Decision, question: Question, listed: Callable[[], tuple[Candidate, ...] | None]
 ) -> Decision:
     """Remove the choice of a decision that names no candidate."""
     if decision.ending is not Ending.ANSWERED:
         return decision
     with suppress(errors.DqaError):  # a failure of the listing does not change the decision
-        if (choices := listed()) is not None and choices.total:
+        if candidates := listed():
             try:
-                return replace(decision, choice=choice_in(decision, question, choices.candidates))
+                return replace(decision, choice=choice_in(decision, question, candidates))
             except errors.InvalidAnswerError as error:
                 return _without_choice(decision, Ending.UNPARSABLE, str(error))
     return decision
@@ -325,7 +325,7 @@ def _review(
     def choose(answer: str) -> Candidate | None:
         if question.answer_form == "statement":
             return read_statement(answer, database)
-        return choice_of(answer, question, choices_of(question, database))
+        return choice_of(answer, question, candidates_of(question, database))
 
     stopped: errors.StoppedError | None = None
     try:
@@ -346,7 +346,7 @@ def _review(
 def _alternatives(
     question: Question,
     database: Database,
-    listed: Callable[[], Choices | None],
+    listed: Callable[[], tuple[Candidate, ...] | None],
     choice: Candidate | None,
     rule_set: str | None,
 ) -> AskRecord:
@@ -362,16 +362,16 @@ def _alternatives(
         target=dict(question.target),
     )
     try:
-        choices = listed()
-        if choices is None:
+        candidates = listed()
+        if candidates is None:
             return record
         if question.scenario not in plugins.names("simulator"):
-            first = list(choices.candidates[:_STORED])
+            first = list(candidates[:_STORED])
             if choice is not None and choice not in first:
-                first += choices.among({str(choice)})
+                first += among(candidates, {str(choice)})
             shown = tuple(Alternative(candidate=one) for one in first)
-            return record.changed(total=choices.total, alternatives=shown)
-        whole = replace(question, candidates=choices.candidates)  # every candidate has an outcome
+            return record.changed(total=len(candidates), alternatives=shown)
+        whole = replace(question, candidates=candidates)  # every candidate has an outcome
         simulation = Simulation(whole, database, rule_set)
         outcomes = simulation.outcomes
     except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)

@@ -30,7 +30,7 @@ from dqa.core.decision import Decision
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question, fits_form, forms_of
 from dqa.core.text import shortened
-from dqa.deciders.candidates import MOST_COMPARED, Choices, nouns_of
+from dqa.deciders.candidates import MOST_COMPARED, nouns_of
 
 _LISTED = 40
 """The maximum number of candidates in a message."""
@@ -61,7 +61,7 @@ _Names: TypeAlias = Mapping[tuple[str, ...], tuple[Candidate, ...]]
 
 
 def choice_of(
-    answer: str, question: Question, candidates: Sequence[Candidate] | Choices | None
+    answer: str, question: Question, candidates: Sequence[Candidate] | None
 ) -> Candidate | None:
     """Return the candidate that an answer names; None if the candidates are unknown.
 
@@ -79,8 +79,6 @@ def choice_of(
     InvalidAnswerError
         The answer names no candidate or several. The message tells the model what to write.
     """
-    if isinstance(candidates, Choices):
-        candidates = candidates.candidates
     if not candidates and (candidates is None or not question.free_form):
         return None
     return read_answer(answer, candidates, nouns_of(question), form=question.free_form)

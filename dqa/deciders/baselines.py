@@ -16,7 +16,13 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.truth import NOTHING_KNOWN, Truth
 from dqa.deciders.base import DeciderFactory, Settings
-from dqa.deciders.candidates import check_listed, choices_of, list_candidates, recorded_outcomes
+from dqa.deciders.candidates import (
+    among,
+    candidates_of,
+    check_listed,
+    list_candidates,
+    recorded_outcomes,
+)
 from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.embedded import embedded
 
@@ -109,7 +115,7 @@ class Oracle(Baseline, UpperBound):
 
 
 def _first(question: Question, database: Database) -> Candidate:
-    return list_candidates(question, database, "a baseline").candidates[0]
+    return list_candidates(question, database, "a baseline")[0]
 
 
 def _random(epoch: int) -> _Choose:
@@ -117,7 +123,7 @@ def _random(epoch: int) -> _Choose:
 
     def draw(question: Question, database: Database) -> Candidate:
         seed = question.key if epoch == 1 else f"{question.key} {epoch}"
-        listed = list_candidates(question, database, "a baseline").candidates
+        listed = list_candidates(question, database, "a baseline")
         return random.Random(seed).choice(listed)  # noqa: S311
 
     return draw
@@ -193,8 +199,7 @@ class HeuristicDecider(Decider):
         cell = cell_of(rows.rows[0][0]) if rows.rows else None
         if cell is None:
             return recorder.answered("", None)
-        choices = choices_of(question, database)
-        named = () if choices is None else choices.among({str(cell)})
+        named = among(candidates_of(question, database) or (), {str(cell)})
         return recorder.answered(str(cell), next(iter(named), None))
 
     def check(self, question: Question) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 
 from dqa import plugins
 from dqa.core.database import Database
@@ -45,66 +45,32 @@ MOST_COMPARED = 10_000
 """The maximum length of a short list of candidates. Agents narrow a longer list by queries."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The candidates of a question, and the statement that lists them.
+def among(candidates: Iterable[Candidate], texts: AbstractSet[str]) -> tuple[Candidate, ...]:
+    """Return the candidates that are in a set of texts.
 
-    Attributes
-    ----------
-    candidates
-        The candidates, in order.
-    statement
-        The statement that lists the candidates; None without one.
+    Trailing spaces are ignored, because columns of fixed width pad texts with spaces.
     """
-
-    candidates: tuple[Candidate, ...] = field(repr=False)
-    statement: str | None = None
-
-    @property
-    def total(self) -> int:
-        """The number of candidates."""
-        return len(self.candidates)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the list is longer than `MOST_COMPARED`."""
-        return self.total > MOST_COMPARED
-
-    @property
-    def names(self) -> tuple[Candidate, ...]:
-        """The candidates of a short list; empty for a long list."""
-        return () if self.is_large else self.candidates
-
-    def among(self, texts: AbstractSet[str]) -> tuple[Candidate, ...]:
-        """Return the candidates that are in a set of texts.
-
-        Trailing spaces are ignored, because columns of fixed width pad texts with spaces.
-        """
-        return tuple(
-            one for one in self.candidates if str(one) in texts or str(one).rstrip(" ") in texts
-        )
+    return tuple(one for one in candidates if str(one) in texts or str(one).rstrip(" ") in texts)
 
 
-def choices_of(question: Question, database: Database) -> Choices | None:
+def candidates_of(question: Question, database: Database) -> tuple[Candidate, ...] | None:
     """Return the candidates of a question; None if the question defines no candidates.
 
     Raises
     ------
     UsageError, InfrastructureError
-        See `listed_choices`.
+        See `listed_candidates`.
     """
-    if question.candidates is not None:
-        return Choices(question.candidates, question.candidate_query)
-    if question.candidate_query is None:
-        return None
-    return listed_choices(question.candidate_query, database)
+    if question.candidates is not None or question.candidate_query is None:
+        return question.candidates
+    return listed_candidates(question.candidate_query, database)
 
 
-def list_candidates(question: Question, database: Database, decider: str) -> Choices:
+def list_candidates(question: Question, database: Database, decider: str) -> tuple[Candidate, ...]:
     """Return the candidates. If there are none, raise `UsageError` with the decider's name."""
     check_listed(question, decider)
-    listed = choices_of(question, database)
-    if listed is None or not listed.total:
+    listed = candidates_of(question, database)
+    if not listed:
         raise _unlisted(question, decider)
     return listed
 
@@ -122,9 +88,9 @@ def _unlisted(question: Question, decider: str) -> UsageError:
     )
 
 
-def listed_choices(
+def listed_candidates(
     statement: str, database: Database, called: str = "The query of the candidates"
-) -> Choices:
+) -> tuple[Candidate, ...]:
     """Return the distinct values in the first column of a statement, without NULL.
 
     Parameters
@@ -148,4 +114,4 @@ def listed_choices(
     except DataError as error:
         # The user wrote the statement, so its failure is wrong usage.
         raise UsageError(str(error)) from error
-    return Choices(tuple(dict.fromkeys(map(candidate_name, cells))), statement)
+    return tuple(dict.fromkeys(map(candidate_name, cells)))

@@ -19,7 +19,7 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import Choices, check_listed, nouns_of
+from dqa.deciders.candidates import MOST_COMPARED, among, check_listed, nouns_of
 from dqa.deciders.prompting import fold
 from dqa.deciders.tools import observe
 
@@ -66,7 +66,7 @@ class Context:
 def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
     method: str,
     question: Question,
-    actions: Choices,
+    actions: tuple[Candidate, ...],
     database: Database,
     recorder: Recorder,
     settings: Settings,
@@ -95,11 +95,12 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
         The database failed.
     """
     found: list[Evidence] = []
+    short = actions if len(actions) <= MOST_COMPARED else ()
     for query in _queries(question, database.kind, method):
         if found and recorder.over_budget() is not None:
             recorder.close_by_budget()
             break
-        found.append(observe(database, query, settings.limits, settings.display, actions.names))
+        found.append(observe(database, query, settings.limits, settings.display, short))
         recorder.add_evidence(found[-1])
     shown = tuple(one.observation for one in found if one.error is None)
     if not shown:
@@ -110,13 +111,13 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
         )
     compared = _compared(question, actions, shown, method)
     cut = sum(one.cut is not None for one in found if one.error is None)
-    if len(compared) < actions.total:
-        recorder.note(_warning(len(compared), actions))
+    if len(compared) < len(actions):
+        recorder.note(_warning(len(compared), len(actions)))
     goal, stays = goal_of(question), set(compared)
     return Context(
         goal=goal,
         actions=compared,
-        left_out=tuple(action for action in actions.names if action not in stays),
+        left_out=tuple(action for action in short if action not in stays),
         rules=question.rules,
         tables=shown,
         failed=len(found) - len(shown),
@@ -127,31 +128,31 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
 
 
 def _compared(
-    question: Question, choices: Choices, tables: tuple[str, ...], method: str
+    question: Question, actions: tuple[Candidate, ...], tables: tuple[str, ...], method: str
 ) -> tuple[Candidate, ...]:
     """Return the actions to compare: a short list as a whole, otherwise the actions in the rows."""
-    if choices.total <= _FEW:  # no row names the candidate "none"
-        return choices.candidates
-    found = find_named_actions(choices, tables)
-    if choices.is_large and not found:
+    if len(actions) <= _FEW:  # no row names the candidate "none"
+        return actions
+    found = find_named_actions(actions, tables)
+    if len(actions) > MOST_COMPARED and not found:
         raise UsageError(
-            f"Question '{question.key}' has {choices.total:,} candidates. {method} takes the "
+            f"Question '{question.key}' has {len(actions):,} candidates. {method} takes the "
             "candidates to compare from a column of the context's rows, but no column lists "
             "candidates. Give a statement whose first column lists the few best candidates "
             "(--context 'SELECT id, ... ORDER BY ... LIMIT 20', or context.sql of the scenario), "
             "or use an agent, which narrows the candidates by queries."
         )
-    return found or choices.candidates
+    return found or actions
 
 
-def _warning(compared: int, choices: Choices) -> WarningEvent:
+def _warning(compared: int, total: int) -> WarningEvent:
     """Return the warning that only some candidates were compared."""
     text = (
-        f"Only {compared:,} of {choices.total:,} candidates were compared: those that the rows of "
+        f"Only {compared:,} of {total:,} candidates were compared: those that the rows of "
         "the context name. To compare others, select rows that name them (--context, or 'context' "
         "of a question in a file), or raise --row-limit."
     )
-    return WarningEvent(about="candidates", text=text, considered=compared, total=choices.total)
+    return WarningEvent(about="candidates", text=text, considered=compared, total=total)
 
 
 def check_question(question: Question, method: str) -> None:
@@ -221,7 +222,9 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")
 _Key: TypeAlias = Decimal | str
 
 
-def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candidate, ...]:
+def find_named_actions(
+    actions: tuple[Candidate, ...], tables: Sequence[str]
+) -> tuple[Candidate, ...]:
     """Return the actions in the rows; () if no column lists actions.
 
     A column lists actions if nearly all of its cells are actions, and at least two are different.
@@ -238,7 +241,7 @@ def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candida
 
     Parameters
     ----------
-    choices
+    actions
         The actions.
     tables
         Tables as text from `dqa.core.database.Rows.to_text`.
@@ -247,10 +250,9 @@ def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candida
     for number, table in enumerate(tables):
         for column, leaf in _cells(table):
             columns[number, column].append(leaf)
-    if choices.is_large:
-        known = choices.among({str(leaf) for leaves in columns.values() for leaf in leaves})
-    else:
-        known = choices.candidates
+    known, is_long = actions, len(actions) > MOST_COMPARED
+    if is_long:
+        known = among(actions, {str(leaf) for leaves in columns.values() for leaf in leaves})
     keys = {_key(action): action for action in known}
     listed: defaultdict[object, set[_Key]] = defaultdict(set)
     leading: dict[int, list[_Key]] = {}
@@ -263,7 +265,7 @@ def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candida
                 leading.setdefault(number, found)
         if len(found) > _HALF * len(leaves):
             named.update(found)
-    if choices.is_large:
+    if is_long:
         return tuple(keys[key] for key in dict.fromkeys(chain.from_iterable(leading.values())))
     if max(map(len, listed.values()), default=0) < _FEWEST:
         return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from pydantic import model_validator
 
@@ -15,9 +15,6 @@ from dqa.core.question import Candidate, Question
 from dqa.core.records import Record
 from dqa.loaders.custom_question import TargetValue
 from dqa.scenarios import scenario_name
-
-if TYPE_CHECKING:
-    from dqa.deciders.candidates import Choices
 
 
 class UserQuestion(Record, use_attribute_docstrings=True):
@@ -96,24 +93,24 @@ class UserQuestion(Record, use_attribute_docstrings=True):
             return question
         if isinstance(self.candidates, str):
             listed = _listed(self.candidates, database)
-            return replace(question, candidates=listed.candidates, candidate_query=self.candidates)
+            return replace(question, candidates=listed, candidate_query=self.candidates)
         return replace(
             question, candidates=tuple(dict.fromkeys(self.candidates)), candidate_query=None
         )
 
 
-def _listed(statement: str, database: Database) -> Choices:
-    from dqa.deciders.candidates import listed_choices
+def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:
+    from dqa.deciders.candidates import listed_candidates
 
     try:
-        listed = listed_choices(statement, database, "candidates (--candidates)")
+        listed = listed_candidates(statement, database, "candidates (--candidates)")
     except UsageError as error:
         if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
             raise  # the text is a statement, but it failed
         raise UsageError(
             f"{error} To list the candidates by name, repeat --candidate-name."
         ) from error
-    if not listed.total:
+    if not listed:
         raise UsageError(
             "candidates (--candidates) lists no candidate: the first column of its result is empty."
         )

@@ -10,7 +10,7 @@ from dqa.core.decider import Step
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import Choices, list_candidates
+from dqa.deciders.candidates import list_candidates
 from dqa.deciders.context import check_question, cut_rows, goal_of, read_context
 from dqa.deciders.prompting import fold
 from dqa.deciders.replies import Options
@@ -203,7 +203,7 @@ def _read_question(
 ) -> Situation:
     """Read a question outside of games. The observation is the rows of the question's context."""
     listed = question.candidates is not None or question.candidate_query is not None
-    actions = list_candidates(question, database, METHOD) if listed else Choices(())
+    actions = list_candidates(question, database, METHOD) if listed else ()
     read = read_context(METHOD, question, actions, database, recorder, settings)
     return Situation(
         read.goal,

@@ -15,7 +15,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import choices_of
+from dqa.deciders.candidates import MOST_COMPARED, candidates_of
 from dqa.deciders.lookup import lookup_tools
 from dqa.deciders.parts import shown_schema, warning_of
 from dqa.deciders.simulation import Simulation
@@ -70,8 +70,8 @@ class Agent(Decider):
     def _run(self, question: Question, database: Database, recorder: Recorder) -> Decision:
         recipe, settings = self._recipe, self._settings
         display, form = settings.display, question.answer_form
-        choices = choices_of(question, database)
-        offered, too_many = offer_candidates(question, choices)
+        candidates = candidates_of(question, database)
+        offered, too_many = offer_candidates(question, candidates)
         schema = shown_schema(
             *(database, display.samples, about_of(question), display.schema_tokens),
             first=tables_of(question),
@@ -81,7 +81,7 @@ class Agent(Decider):
         for warning in (too_many, warning_of(schema)):
             if warning is not None:
                 recorder.note(warning)
-        names = choices.names if choices else ()
+        names = candidates if candidates and len(candidates) <= MOST_COMPARED else ()
         tools = [query_tool(database, settings.limits, display, names)]
         if recipe.simulates:
             rules, limits = settings.rules, settings.limits
@@ -90,7 +90,7 @@ class Agent(Decider):
         def choose(answer: str) -> Candidate | None:
             if form == "statement":
                 return read_statement(answer, database, settings.limits)
-            return choice_of(answer, question, choices)
+            return choice_of(answer, question, candidates)
 
         text_before = prompting.instructions(prompting.layout(recipe), settings, form, looking_up)
         prompt = TaskPrompt(

@@ -7,7 +7,7 @@ import json
 from dqa import plugins
 from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
-from dqa.deciders.candidates import Choices
+from dqa.deciders.candidates import MOST_COMPARED
 
 _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
@@ -22,7 +22,7 @@ _NARROW = (
 
 
 def offer_candidates(
-    question: Question, choices: Choices | None
+    question: Question, candidates: tuple[Candidate, ...] | None
 ) -> tuple[str, WarningEvent | None]:
     """Return a description of the candidates, and a warning if it omits some.
 
@@ -34,28 +34,30 @@ def offer_candidates(
     ----------
     question
         The question.
-    choices
+    candidates
         The candidates.
     """
-    listed, warning = _describe_list(question, choices)
+    listed, warning = _describe_list(question, candidates or ())
     if not question.free_form:
         return listed, warning
     form = f"{question.free_form} with your own words instead of the dots"
     return (f"{listed}\nOr choose {form}." if listed else f"Choose {form}."), warning
 
 
-def _describe_list(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
+def _describe_list(
+    question: Question, candidates: tuple[Candidate, ...]
+) -> tuple[str, WarningEvent | None]:
     """Return the description of the listed candidates, and a warning if it omits some."""
-    has_scenario = plugins.scenario_of(question) is not None
-    if choices is None or not choices.total or (has_scenario and not choices.is_large):
+    has_scenario, total = plugins.scenario_of(question) is not None, len(candidates)
+    if not total or (has_scenario and total <= MOST_COMPARED):
         return "", None
-    count, statement = f"{choices.total:,}", choices.statement
-    if choices.total <= _OFFERED:
-        names = [f"- {_one_line(candidate)}" for candidate in choices.candidates]
+    count, statement = f"{total:,}", question.candidate_query
+    if total <= _OFFERED:
+        names = [f"- {_one_line(candidate)}" for candidate in candidates]
         if sum(map(len, names)) <= _OFFERED_CHARACTERS:
             begin = f"Choose one of these {count}, with exactly this spelling:"
             return "\n".join([begin, *names]), None
-    some = choices.candidates[: _FEW if statement else _EXAMPLES]
+    some = candidates[: _FEW if statement else _EXAMPLES]
     lines = [f"Choose one of {count}. These {len(some)} show the spelling:"]
     if statement is not None:
         begin = (
@@ -72,7 +74,7 @@ def _describe_list(question: Question, choices: Choices | None) -> tuple[str, Wa
         "long for a prompt. List fewer candidates. Or set --candidates (in a file of questions: "
         "the field 'candidates') to a statement that lists them. Then the model can filter them.",
         considered=len(some),
-        total=choices.total,
+        total=total,
     )
     return text, warning
 

@@ -14,7 +14,7 @@ from dqa.core.database import Database
 from dqa.core.errors import InvalidAnswerError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.answers import choice_of
-from dqa.deciders.candidates import listed_choices
+from dqa.deciders.candidates import among, listed_candidates
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def test_the_first_column_lists_each_candidate_once(database: Database) -> None:
     """Ids stay numbers, other cells are texts, NULL is none, and nothing may be listed."""
-    found = listed_choices("SELECT remainder, n FROM number ORDER BY n LIMIT 9", database)
-    assert found.candidates == (1, 2, 0)
-    assert listed_choices("SELECT 1.5", database).candidates == ("1.5",)
-    assert listed_choices("SELECT n FROM number WHERE n < 0", database).candidates == ()
+    found = listed_candidates("SELECT remainder, n FROM number ORDER BY n LIMIT 9", database)
+    assert found == (1, 2, 0)
+    assert listed_candidates("SELECT 1.5", database) == ("1.5",)
+    assert listed_candidates("SELECT n FROM number WHERE n < 0", database) == ()
 
 
 def test_cells_that_are_no_texts_are_named_as_the_database_shows_them(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_cells_that_are_no_texts_are_named_as_the_database_shows_them(tmp_path: 
         "SELECT DATE '2024-02-29'",
         "SELECT ['a', 'b']",
     )
-    found = [listed_choices(statement, opened).candidates for statement in listed]
+    found = [listed_candidates(statement, opened) for statement in listed]
     assert found == [
         ('{"k": [1, null], "ä": "x"}',),
         ("false", "true"),
@@ -75,15 +75,13 @@ def test_what_lists_none_is_said_by_its_name(
 ) -> None:
     """Whether it fails, changes something, or lists more than can be compared."""
     with pytest.raises(UsageError, match=problem):
-        listed_choices(statement, database, "mine")
+        listed_candidates(statement, database, "mine")
 
 
 def test_a_long_list_is_read_by_the_words_of_an_answer(database: Database) -> None:
     """Whatever a model writes; a name that is not in it asks for a query."""
-    choices = listed_choices("SELECT n FROM number", database)
-    assert choices.is_large
-    assert choices.names == ()
-    assert choices.among({"7", "0", "it's \ud800"}) == (0, 7)
+    choices = listed_candidates("SELECT n FROM number", database)
+    assert among(choices, {"7", "0", "it's \ud800"}) == (0, 7)
     question = Question("custom", "1", "Which?", "")
     assert choice_of("Final Answer: candidate 7", question, choices) == 7
     for said in ("'; DROP TABLE number; --", "half \ud800 a\0b", "7 or 8", "not 7"):

@@ -8,7 +8,7 @@ import pytest
 
 from dqa.core.database import Rows
 from dqa.core.question import Candidate
-from dqa.deciders.candidates import MOST_COMPARED, Choices
+from dqa.deciders.candidates import MOST_COMPARED
 from dqa.deciders.context import find_named_actions
 
 
@@ -19,7 +19,7 @@ def table(columns: str, *rows: tuple[object, ...]) -> str:
 
 def named(actions: tuple[Candidate, ...], tables: Sequence[str]) -> tuple[Candidate, ...]:
     """Return the actions that are compared."""
-    return find_named_actions(Choices(actions), tables) or actions
+    return find_named_actions(actions, tables) or actions
 
 
 @pytest.mark.parametrize("actions", [(1, 2, 3, 4, 5), ("1", "2", "3", "4", "5")])

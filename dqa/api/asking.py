@@ -27,12 +27,11 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.review import Reviewer, Reviewing, reviewed_by, reviewing_by
 from dqa.core.text import counted, shortened
-from dqa.deciders.answers import choice_in, choice_of
+from dqa.deciders.answers import choice_in, choice_of, read_statement
 from dqa.deciders.base import DeciderFactory
 from dqa.deciders.candidates import among, candidates_of
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
-from dqa.deciders.statements import read_statement
 from dqa.evaluation.connecting import NamedDecider, connect, with_each_model
 from dqa.evaluation.decide import (
     decide_or_end,

@@ -13,6 +13,10 @@ message lists the possible answers.
 If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in this form is
 accepted unchanged. The form may be the whole answer, or occur once in an answer that names no
 candidate.
+
+If a question asks for a statement, the answer must be one statement that only reads, and that runs
+on the database of the question. A Markdown fence is removed. A statement that exceeds the time
+limit is accepted, because scoring allows more time.
 """
 
 from __future__ import annotations
@@ -26,11 +30,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.decision import Decision
-from dqa.core.errors import InvalidAnswerError
+from dqa.core.errors import InvalidAnswerError, QueryError, StatementTimeoutError
 from dqa.core.question import Candidate, Question, fits_form, forms_of
 from dqa.core.text import shortened
 from dqa.deciders.candidates import MOST_COMPARED, nouns_of
+from dqa.deciders.reviewing import describe_refusal, settle_statement
 
 _LISTED = 40
 """The maximum number of candidates in a message."""
@@ -56,6 +62,9 @@ _REJECTION = re.compile(
     re.IGNORECASE,
 )
 """Words and signs that may reject a candidate, anywhere in an answer."""
+
+_FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n?(?P<inside>.*?)```", re.DOTALL)
+_STATEMENT_LABEL = re.compile(r"\A(?:sql|statement|query)[ \t]*:\s*", re.IGNORECASE)
 
 _Names: TypeAlias = Mapping[tuple[str, ...], tuple[Candidate, ...]]
 
@@ -294,3 +303,51 @@ def _invalid(
         forms.append(f"{quoted_form} with your own words instead of the dots")
     advice = f"Give {', or '.join(forms)}." if forms else f"There is no {noun} to name."
     return InvalidAnswerError(problem, advice, named)
+
+
+def statement_in(answer: str) -> str:
+    """Return the statement of an answer without fence, label and final semicolon."""
+    fenced = _FENCE.search(answer)
+    text = answer if fenced is None else fenced["inside"]
+    text = text.strip()
+    if text.startswith("`") and text.endswith("`"):  # the backticks enclose the whole statement
+        text = text.strip("`")
+    return _STATEMENT_LABEL.sub("", text.strip()).rstrip("; \t\n")
+
+
+def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIMITS) -> str:
+    """Return the statement in an answer, after running it.
+
+    Parameters
+    ----------
+    answer
+        The text of a decider or its model.
+    database
+        The database of the question.
+    limits
+        The limits of the statement; its rows are ignored.
+
+    Raises
+    ------
+    InvalidAnswerError
+        The answer is not a statement, is refused, or does not run. The message is for the model.
+    InfrastructureError
+        The database failed.
+    """
+    statement = statement_in(answer)
+    advice = f"Answer only with one statement in {database.language} that does nothing but read."
+    if not statement:
+        raise InvalidAnswerError("The answer contains no statement.", advice)
+    settled = settle_statement(statement, database)
+    if settled.text is None:
+        raise InvalidAnswerError(describe_refusal(settled), advice)
+    statement = settled.text
+    try:
+        database.query(statement, Limits(rows=1, bytes=limits.bytes, seconds=limits.seconds))
+    except StatementTimeoutError:
+        return statement
+    except QueryError as error:
+        raise InvalidAnswerError(
+            f"The answer does not run as a statement. {error}", advice
+        ) from error
+    return statement

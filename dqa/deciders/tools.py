@@ -203,10 +203,9 @@ def checked_arguments(
         The arguments do not fit the schema. The message tells the model how to correct them.
     """
     try:
-        read = schema.model_validate(arguments)
+        return dict(schema.model_validate(arguments))
     except ValidationError as error:
         raise UnparsableReplyError(describe_misfit(name, schema, error)) from error
-    return {field: getattr(read, field) for field in schema.model_fields}
 
 
 def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:

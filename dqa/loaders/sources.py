@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, field_validator
+from pydantic_core import to_jsonable_python
 
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
@@ -199,9 +198,8 @@ class GeneratedQuestions(Source):
 
     @field_serializer("difficulty")
     def _finite(self, difficulty: Difficulty | None) -> dict[str, object] | None:
-        if difficulty is None:
-            return None
-        return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
+        found: dict[str, object] | None = to_jsonable_python(difficulty, inf_nan_mode="null")
+        return found
 
     def _read(self, *_: object) -> QuestionSet:
         from dqa.loaders.generator.generate import generate

@@ -171,7 +171,7 @@ _MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecod
 def diagnose(error: Exception) -> FaultKind:
     """Return the kind of an exception of any provider's package."""
     status, words = _status(error), str(error)
-    codes = f"{_code(error)} {getattr(error, 'type', None)}"
+    codes = f"{getattr(error, 'code', None)} {getattr(error, 'type', None)}"
     for kind, pattern in _BY_CODE:
         if pattern.search(codes) and (kind is FaultKind.QUOTA or (status or 0) < 500):
             return kind
@@ -199,11 +199,6 @@ def _by_class(error: Exception) -> FaultKind:
     names = {kind.__name__ for kind in type(error).__mro__}
     found = (kind for known, kind in _BY_NAME if names & known)
     return next(found, FaultKind.TOO_LONG if _TOO_LONG.search(str(error)) else FaultKind.UNKNOWN)
-
-
-def _code(error: BaseException) -> str:
-    """Return the error code in an error response, as text."""
-    return str(getattr(error, "code", None))
 
 
 def _status(error: BaseException) -> int | None:
@@ -250,8 +245,8 @@ def refused_setting(error: Exception) -> str | None:
         return None
     if _ONLY_STREAMS.search(words):
         return "stream"
-    named = getattr(error, "param", None)
-    if named in _OPTIONAL and _code(error) in {"unsupported_parameter", "unsupported_value"}:
+    named, code = getattr(error, "param", None), str(getattr(error, "code", None))
+    if named in _OPTIONAL and code in {"unsupported_parameter", "unsupported_value"}:
         return str(named)
     found = _NAMED.search(words) if _REFUSED.search(words) else None
     return found[found.lastindex or 0] if found else None

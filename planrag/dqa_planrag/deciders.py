@@ -13,13 +13,12 @@ from dqa.core.errors import InfrastructureError
 from dqa.core.events import PromptEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.answers import choice_of
+from dqa.deciders.answers import choice_of, read_statement
 from dqa.deciders.base import Settings
 from dqa.deciders.candidates import MOST_COMPARED, candidates_of
 from dqa.deciders.lookup import lookup_tools
 from dqa.deciders.parts import shown_schema, warning_of
 from dqa.deciders.simulation import Simulation
-from dqa.deciders.statements import read_statement
 from dqa.deciders.tools import query_tool, simulation_tools
 from dqa.models.scripted.steps import Task
 from dqa.worlds.observed import move_number

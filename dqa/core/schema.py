@@ -23,12 +23,16 @@ _PART_COMMENT, _FIELD_COMMENT = 200, 100
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column or property, with its name, its type in the database, sample values and comment."""
+    """A column or property, with its name, its type in the database, sample values and comment.
+
+    `masked` is set if a policy replaces all values.
+    """
 
     name: str
     type: str
     samples: tuple[Any, ...] = ()
     comment: str = ""
+    masked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +228,7 @@ class DatabaseSchema:
 
     def _field(self, field: Field, *, is_key: bool) -> str:
         text = self.spell(field.name) + (f": {field.type}" if field.type else "")
-        text += " key" if is_key else ""
+        text += " key" * is_key + " masked" * field.masked
         text += f" e.g. {dump_row(field.samples)}" if field.samples else ""
         return text + _comment(field.comment, _FIELD_COMMENT)
 

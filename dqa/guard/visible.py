@@ -53,7 +53,14 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
             fields = [f for f in part.fields if shown.shows_property(owner, form(f.name))]
         names = {field.name for field in fields}
         secret = hidden | {f.name.casefold() for f in part.fields if f.name not in names}
-        fields = [replace(field, comment=_without(field.comment, secret)) for field in fields]
+        fields = [
+            replace(
+                field,
+                comment=_without(field.comment, secret),
+                masked=f"{part.name}.{field.name}".casefold() in policy.masks,
+            )
+            for field in fields
+        ]
         # The comment of a relationship type may count relationships of a hidden label.
         comment = "" if part.name.casefold() in hidden else _without(part.comment, secret)
         changes: dict[str, object] = {"comment": comment}

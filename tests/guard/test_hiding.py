@@ -103,6 +103,7 @@ def test_no_schema_before_a_name_reveals_a_denied_column(
 def test_samples_and_hints_hold_visible_data_only(hiding: Database) -> None:
     text = sampled_schema(hiding, 5).to_text()
     assert "ann" in text
+    assert text.count(" masked") == len(attacks.MASKS)
     assert "***" in text
     with pytest.raises(QueryError) as raised:
         hiding.query("SELECT emial FROM customer WHERE region = 'EU'")

@@ -218,9 +218,10 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     decider, question = decisions.make_decider(), asked.read(database)
     if reviewing is not None:
         reviewing.question = question.text
-    scenario, described = plugins.scenario_of(question), database
-    if scenario is not None and isinstance(database, GuardedDatabase):
-        described = database.described(scenario.schema)
+    scenario, described, policy = plugins.scenario_of(question), database, None
+    if isinstance(database, GuardedDatabase):
+        policy = database.policy.source
+        described = database if scenario is None else database.described(scenario.schema)
     decisions.connected.check_reachable()
     listed = cache(lambda: candidates_of(question, described))
 
@@ -249,7 +250,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
         kind=database.kind,
         model=model,
         cost=None if prices is None else prices.known_cost(spent.usage),
-        provenance=Provenance.of(decision, named, time),
+        provenance=Provenance.of(decision, named, time, policy),
         asked=_alternatives(question, described, listed, spent.choice, decisions.deciding.rule_set),
     )
 

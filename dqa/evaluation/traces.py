@@ -114,6 +114,9 @@ class Provenance(Record):
         The version of dqa.
     reason
         The last reply of the model, or the problem that ended the decision.
+    policy
+        The file of the policy for reading the database; None without a file. Decisions of a run
+        have None, because the spec of the run contains its policy.
     """
 
     decision: str
@@ -121,9 +124,10 @@ class Provenance(Record):
     user: str
     dqa: str
     reason: str
+    policy: str | None = None
 
     @classmethod
-    def of(cls, decided: Decision, decision: str, time: str) -> Self:
+    def of(cls, decided: Decision, decision: str, time: str, policy: str | None = None) -> Self:
         """Return the provenance of a decision, with the current login as its user."""
         replies = [event.text for event in decided.trace if isinstance(event, ReplyEvent)]
         reason = replies[-1] if replies else decided.answer
@@ -133,6 +137,7 @@ class Provenance(Record):
             user=user_name(),
             dqa=own_version(),
             reason=reason if decided.error is None else decided.error,
+            policy=policy or None,
         )
 
 

@@ -110,8 +110,10 @@ class Policy:
         The label that every readable node of a graph must have.
     database
         The name of the database; a statement may begin with USE and this name.
+    source
+        The file of the policy, for records.
 
-    Opening a database sets the last five attributes.
+    Opening a database sets the five attributes before `source`.
 
     Raises
     ------
@@ -138,6 +140,7 @@ class Policy:
     revealing_views: frozenset[str] = field(default=frozenset(), repr=False)
     inside: str | None = field(default=None, repr=False)
     database: str | None = field(default=None, repr=False)
+    source: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in (*_LISTS, *_MAPPINGS):
@@ -433,7 +436,7 @@ class Policy:
             raise UsageError(
                 f"The policy {path} has the unknown key '{unknown[0]}'. Use: {', '.join(known)}."
             )
-        return cls(**document, schema=schema)
+        return cls(**document, schema=schema, source=str(path))
 
 
 _LISTS = tuple(f.name for f in fields(Policy) if f.repr and "frozenset" in str(f.type))

@@ -118,7 +118,9 @@ def read(
     """
     parts = [trace.question, trace.database, trace.decider]
     parts += [f"epoch {trace.epoch}"] if repeated else []
-    heading = Passage("heading", " | ".join(parts), text=model_line(trace.model))
+    policy = None if trace.provenance is None else trace.provenance.policy
+    lines = [model_line(trace.model), *([f"Policy: {policy}"] if policy else [])]
+    heading = Passage("heading", " | ".join(parts), text="\n".join(lines))
     passages = [heading, *_read_events(trace.events)]
     if not any(passage.kind == "called" for passage in passages):
         # A decider without a model records evidence and no events.

@@ -58,7 +58,9 @@ def test_every_decision_has_a_record_with_who_when_and_why(
 ) -> None:
     """It is stored by default, and its statements carry its id."""
     audit = tmp_path / "audit.jsonl"
-    trace = asked(suppliers, GOOD, ANSWER, audit=audit)
+    policy = tmp_path / "own.json"
+    policy.write_text('{"tables": ["supplier"]}', "utf-8")
+    trace = asked(suppliers, GOOD, ANSWER, audit=audit, policy=policy)
     made = trace.provenance
     assert made is not None
     assert (made.dqa, bool(made.user), made.time[-6:]) == (version("decision-qa"), True, "+00:00")
@@ -73,7 +75,7 @@ def test_every_decision_has_a_record_with_who_when_and_why(
     (record,) = records_folder().iterdir()
     assert json.loads(record.read_text("utf-8"))["provenance"]["decision"] == made.decision
     assert record.stat().st_mode & 0o077 == 0
-    assert dqa("show", record).code == 0
+    assert f"Policy: {policy}" in dqa("show", record).out
 
 
 def test_the_command_names_its_record_and_may_store_none(dqa: Command, suppliers: Path) -> None:

@@ -199,9 +199,9 @@ class EngineSession(Session):
         """Run a statement, and find the cause of an unclear failure.
 
         If the cause may be temporary, the statement runs again. If the cause remains unclear, a
-        trivial statement runs: if the database answers it, the failed statement is wrong. If not,
-        the statement may have stopped the server. It then runs again only if the database answers
-        the trivial statement first; if it fails again, it is wrong.
+        trivial statement runs: if the database answers it on the same connection, the failed
+        statement is wrong. If not, the statement may have stopped the server. It then runs again
+        only if the database answers the trivial statement first; if it fails again, it is wrong.
         """
         until, is_suspect = perf_counter() + limits.seconds, statement in self._suspects
         if is_suspect:
@@ -221,13 +221,17 @@ class EngineSession(Session):
                 unsettled = error
             except DatabaseUnavailableError:
                 pass  # the first attempt may have stopped the server
+        is_lost = unsettled.is_lost
         try:
             self._require_answer(limits, until)
-        except DatabaseUnavailableError as away:
-            if not is_suspect:
-                self._suspects.add(statement)
-                raise DatabaseUnavailableError(str(unsettled)) from away
-        raise StatementError(f"{unsettled.problem}.") from unsettled
+        except DatabaseUnavailableError:
+            is_lost = True
+        if is_suspect or not is_lost:
+            raise StatementError(f"{unsettled.problem}.") from unsettled
+        self._suspects.add(statement)
+        raise DatabaseUnavailableError(
+            f"{unsettled} Run it again; if it fails again, check the server's log."
+        ) from unsettled
 
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views that the role can read."""
@@ -272,7 +276,7 @@ class EngineSession(Session):
         """Return the error that the caller gets for a driver's exception."""
         fault, problem = self.failure(error)
         problem = shortened(problem, LONGEST)
-        connection.is_used_up |= fault in {Fault.UNCLEAR, Fault.PASSING, Fault.SERVER}
+        connection.is_used_up |= fault in {Fault.UNCLEAR, Fault.PASSING, Fault.LOST, Fault.SERVER}
         unknown = self.unknown
         if unknown and (found := unknown.match(problem)):
             return UnknownReferenceError(problem, ".".join(filter(None, found.groups())))
@@ -288,8 +292,10 @@ class EngineSession(Session):
                 answer = timed_out(limits, self.kind)
             case Fault.MEMORY:
                 answer = out_of_memory()
-            case Fault.UNCLEAR | Fault.PASSING:
-                answer = UnsettledError(self.name, problem, may_pass=fault is Fault.PASSING)
+            case Fault.UNCLEAR | Fault.PASSING | Fault.LOST:
+                is_lost = fault is Fault.LOST or self._is_lost(connection)
+                may_pass = fault is Fault.PASSING
+                answer = UnsettledError(self.name, problem, may_pass=may_pass, is_lost=is_lost)
             case Fault.SERVER:
                 answer = failed(self.name, problem)
         return answer

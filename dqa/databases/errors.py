@@ -45,6 +45,8 @@ class Fault(Enum):
     """Unknown. If the database answers a trivial statement, the failed statement is wrong."""
     PASSING = auto()
     """The cause may be temporary, so the statement runs again. A second failure is `UNCLEAR`."""
+    LOST = auto()
+    """The server ended the connection. Otherwise like `UNCLEAR`."""
     SERVER = auto()
     """The server is broken, full or unreachable, or rejects the login."""
 
@@ -70,11 +72,15 @@ class UnsettledError(errors.DatabaseUnavailableError):
         The message of the database.
     may_pass
         Whether the cause may be temporary. If so, the statement runs again.
+    is_lost
+        Whether the server closed the connection.
     """
 
-    def __init__(self, database: str, problem: str, *, may_pass: bool = False) -> None:
+    def __init__(
+        self, database: str, problem: str, *, may_pass: bool = False, is_lost: bool = False
+    ) -> None:
         super().__init__(str(failed(database, problem)))
-        self.problem, self.may_pass = problem, may_pass
+        self.problem, self.may_pass, self.is_lost = problem, may_pass, is_lost
 
 
 class UnreadableError(errors.StatementError):

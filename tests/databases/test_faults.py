@@ -43,7 +43,7 @@ FAULTS: dict[Callable[..., Fault], dict[Any, Fault]] = {
         "XX000": Fault.UNCLEAR,
         "XX001": Fault.SERVER,
         "53200": Fault.MEMORY,
-        "57P02": Fault.UNCLEAR,
+        "57P02": Fault.LOST,
         "42P01": Fault.STATEMENT,
     },
     of_neo4j.fault_of: {

@@ -109,34 +109,30 @@ def test_a_stopped_server_holds_nobody_up(way: Way) -> None:
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 
 
-def test_a_statement_whose_connection_breaks_is_not_run_again(way: Way) -> None:
-    """The server is there, so the statement is told; it may be what broke the connection."""
-    with way.session() as session, ThreadPoolExecutor(1) as threads:
-        assert asked(session, ONE[way.kind], Limits())[0] == 1
-        running = threads.submit(asked, session, LONG[way.kind], Limits(seconds=30.0))
-        with pytest.raises(TimeoutError):
-            running.result(1.0)
-        way.proxy.cut()
-        found, seconds = running.result()
-        assert isinstance(found, StatementError)
-        assert seconds < 30.0
-        assert asked(session, ONE[way.kind], Limits())[0] == 1
-
-
-def test_a_statement_that_takes_its_server_away_does_so_twice_at_most(way: Way) -> None:
+@pytest.mark.parametrize("is_away", [True, False])
+def test_a_statement_that_loses_its_connection_does_so_twice_at_most(
+    way: Way, is_away: bool
+) -> None:
     """The first time that is an outage, and whoever waits for its end tries again."""
+    if way.kind == "neo4j" and not is_away:
+        outage: type[DqaError] = StatementError
+    else:
+        outage = DatabaseUnavailableError
     with way.session() as session, ThreadPoolExecutor(1) as threads:
-        for kind in (DatabaseUnavailableError, StatementError):
+        for kind in (outage, StatementError):
             assert asked(session, ONE[way.kind], Limits())[0] == 1
             running = threads.submit(asked, session, LONG[way.kind], Limits(seconds=30.0))
             with pytest.raises(TimeoutError):
                 running.result(1.0)
-            way.proxy.refuse()
+            if is_away:
+                way.proxy.refuse()
             way.proxy.cut()
             found, seconds = running.result()
             assert isinstance(found, kind)
+            assert ("again" in str(found)) == (kind is DatabaseUnavailableError)
             assert seconds < 30.0
-            way.proxy.accept()
+            if is_away:
+                way.proxy.accept()
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 
 

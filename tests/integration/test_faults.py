@@ -12,6 +12,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Limits
 from dqa.core.errors import (
+    DatabaseUnavailableError,
     DqaError,
     NotUnderstoodError,
     RefusedStatementError,
@@ -64,7 +65,7 @@ ERRORS = [
         ("SELECT pg_read_file('/nosuch')", StatementError),  # 58P01, as a file of the server's
         ("SELECT $1, 1 WHERE $2 = 1", StatementError),  # 08P01, for no values are sent with it
         ("SELECT array_fill(1, ARRAY[100000000, 100])", StatementError),
-        ("SELECT pg_terminate_backend(pg_backend_pid())", StatementError),
+        ("SELECT pg_terminate_backend(pg_backend_pid())", DatabaseUnavailableError),
     ),
     *on(
         "mysql",

@@ -305,7 +305,8 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
     DataError
         Columns have different lengths, values of a column have different types, a table has no
         column, or some engines cannot store a value exactly: an infinite number, an integer of more
-        than 64 bits, a time with a time zone or with nanoseconds, a text with NUL.
+        than 64 bits, a Decimal that would be rounded, a time with a time zone or with nanoseconds,
+        a text with NUL.
     """
     return "\n".join(
         f"{statement};"
@@ -380,6 +381,12 @@ def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
     return next((_KINDS[kind] for kind in found), "text")
 
 
+def _is_exact(value: Decimal) -> bool:
+    """Return whether a float, which SQLite uses, and NUMERIC(38, 10) have exactly this value."""
+    fraction = f"{value:f}".partition(".")[2].rstrip("0")
+    return Decimal(repr(float(value))) == value and len(fraction) <= 10
+
+
 def _problem_of(value: object) -> str:
     """Return why an engine cannot store a value exactly; "" if all engines can."""
     match value:
@@ -387,6 +394,8 @@ def _problem_of(value: object) -> str:
             return "the number has more than 64 bits"
         case float() | Decimal() if not Decimal(value).is_finite():
             return f"{value} is not a number in SQL"
+        case Decimal() if not _is_exact(value):
+            return "some engines would round the number: round it, or give it as text"
         case datetime() if value.tzinfo is not None:
             return "the time has a time zone: convert it to UTC and remove the zone"
         case str() if _NO_TEXT.search(value):

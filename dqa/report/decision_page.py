@@ -14,7 +14,13 @@ from dqa.report.spending import Spending, model_line
 
 _FRAME = frozenset({"heading", "prompt", "answer", "spent", "verdict", "unjudged"})
 """Kinds of passages that the page shows outside the list of steps."""
-_PROVENANCE = {"time": "Time", "user": "User", "decision": "Decision", "dqa": "Version of dqa"}
+_PROVENANCE = {
+    "time": "Time",
+    "user": "User",
+    "decision": "Decision",
+    "dqa": "Version of dqa",
+    "policy": "Policy",
+}
 """Fields of a record's provenance with their titles. Older records have no provenance."""
 
 
@@ -43,7 +49,8 @@ def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
     """Yield the title and the value of each fact in the list of facts, such as the database."""
     if trace.provenance is not None:
         for name, title in _PROVENANCE.items():
-            yield title, str(getattr(trace.provenance, name))
+            if value := getattr(trace.provenance, name):
+                yield title, str(value)
     yield "Question", trace.question
     yield "Database", trace.database
     yield "Decider", trace.decider
@@ -62,6 +69,4 @@ def _reason(trace: Trace, passages: list[Passage]) -> str:
 
 def _shown(value: Any) -> str:  # noqa: ANN401  (any cell)
     """Return the text of a cell; None becomes NULL."""
-    if value is None:
-        return "NULL"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return "NULL" if value is None else str(value)

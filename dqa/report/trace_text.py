@@ -99,8 +99,6 @@ class _Writer:
             yield Text(f"... {counted(hidden, 'more row')}, --full shows all", "dim")
 
     def _cell(self, cell: object) -> str:
-        if isinstance(cell, float) and not self.full:
-            return f"{cell:.6g}"
         text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
         text = visible(text.replace("\n", "\\n"))
         return text if self.full or len(text) <= _CELL else f"{text[: _CELL - 3]}..."

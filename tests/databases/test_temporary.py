@@ -77,6 +77,8 @@ NO_TABLES: list[tuple[Any, str]] = [
             [0.5, 10**400],
             [Decimal(1), Decimal("sNaN")],
             [Decimal(1), Decimal("Infinity")],
+            [Decimal("-1.25e10"), Decimal("1.12345678901")],
+            [Decimal("12345678901.25"), Decimal("12345678901234567.5")],
             [1.5, float("inf")],
             ["a", "a\0b"],
             ["a", "a\udc80"],

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import dqa
+from dqa.core.errors import PluginError
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
 from tests.programs import run_python
@@ -111,6 +112,9 @@ def test_own_deciders_are_evaluated_with_installed_ones() -> None:
     )
     assert mine == later
     assert run.models == {"last": "none", "later": "none", "first": "none"}
+    for make, problem in ((lambda *_: 1 // 0, "ZeroDivisionError"), (lambda *_: 7, "7")):
+        with pytest.raises(PluginError, match=f"'later' .*{problem}"):
+            dqa.evaluate(questions, replace(LAST, make=make), databases=["sqlite"])
     mine_too, factory = Last(), replace(LAST, name="first")
     mine_too.name = "first"
     for one in (mine_too, factory):

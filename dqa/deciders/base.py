@@ -14,7 +14,7 @@ from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision
 from dqa.core.display import DEFAULT_DISPLAY, Display
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
@@ -160,12 +160,25 @@ class DeciderFactory:
             if option not in fields:
                 raise UnknownNameError(f"setting of '{self.name}'", option, fields)
         if self.settings is None:
-            return self.make(model, settings)
+            return self._make(model, settings)
 
         def make(of_scenario: Mapping[str, str]) -> Decider:
-            return self.make(model, replace(settings, own=self._own(of_scenario, settings)))
+            return self._make(model, replace(settings, own=self._own(of_scenario, settings)))
 
         return ByScenario(make)
+
+    def _make(self, model: BaseChatModel | None, settings: Settings) -> Decider:
+        """Create the decider. Raise `PluginError` if the code of a plug-in fails."""
+        try:
+            made = self.make(model, settings)
+        except DqaError:
+            raise
+        except Exception as error:
+            problem = " ".join(f"{type(error).__name__}: {error}".split())
+            raise PluginError(f"The decider '{self.name}' cannot be created: {problem}.") from error
+        if not isinstance(made, Decider):
+            raise PluginError(f"The factory of '{self.name}' returned {made!r}, not a Decider.")
+        return made
 
     @property
     def options(self) -> tuple[str, ...]:

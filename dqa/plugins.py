@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -161,6 +162,16 @@ def _loadable(kind: str, load: Callable[[str], Any]) -> Iterator[Any]:
 
 command: Callable[[str], typer.Typer] = partial(_load, "command")
 """Return the commands of a method."""
+
+
+def command_file(name: str) -> Path:
+    """Return the source file of a group of commands, without importing its package."""
+    package, *parts = _registered("command")[name].module.split(".")
+    spec = find_spec(package)
+    folders = (spec and spec.submodule_search_locations) or [""]
+    return Path(folders[0], *parts).with_suffix(".py")
+
+
 format_class: Callable[[str], type[Record]] = partial(_load, "format")
 """Return the class of a method's format."""
 publication: Callable[[str], Publication] = partial(_load, "publication")

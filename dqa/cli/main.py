@@ -147,20 +147,31 @@ class _LazyGroup(Group):
         group = self.commands.group  # type: ignore[attr-defined]
         ours = {"Commands": _GROUPS[group]} if group else _SECTIONS
         found = {
-            title: [(name, _sentence(location)) for name, location in locations.items()]
+            title: [(name, _sentence(*location.split(":"))) for name, location in locations.items()]
             for title, locations in ours.items()
         }
         if not group:
-            known = {name: f"Commands of {name}." for name in plugins.names("command")}
+            names = plugins.names("command")
+            known = {name: _sentence(plugins.command_file(name)) for name in names}
             found["Groups"] = [(name, (_HELP | known)[name]) for name in (*_GROUPS, *known)]
         return found
 
 
-def _sentence(location: str) -> str:
-    """Return the first paragraph of a function's docstring without importing its module."""
-    module, _, function = location.partition(":")
-    source = Path(__file__).with_name(f"{module}.py").read_text("utf-8")
-    docstring = source.partition(f"\ndef {function}(")[2].split('"""')[1]
+def _sentence(module: Path | str, function: str = "") -> str:
+    """Return the first paragraph of a docstring without importing its module; "" without one.
+
+    Parameters
+    ----------
+    module
+        A source file, or the name of a module in the folder of this module.
+    function
+        The function with the docstring. By default, the module has it.
+    """
+    file = Path(__file__).with_name(f"{module}.py") if isinstance(module, str) else module
+    source = file.read_text("utf-8") if file.is_file() else ""
+    if function:
+        source = source.partition(f"\ndef {function}(")[2]
+    docstring = source.partition('"""')[2].partition('"""')[0]
     return " ".join(docstring.split("\n\n")[0].split())
 
 

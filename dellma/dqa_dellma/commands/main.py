@@ -1,4 +1,4 @@
-"""``dqa dellma``: the commands of DeLLMa."""
+"""Show the tree of a DeLLMa decision, or find the best combination of actions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,6 @@ from dqa.cli.options import documented
 from dqa_dellma.commands.portfolio import portfolio
 from dqa_dellma.commands.tree import tree
 
-app = typer.Typer(
-    cls=Group,
-    help="DeLLMa: the tree of a decision, and the best combination of actions.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = typer.Typer(cls=Group, help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 app.command("tree", cls=Command)(documented(tree))
 app.command("portfolio", cls=Command)(documented(portfolio))

@@ -1,4 +1,4 @@
-"""The commands of ``dqa memory``."""
+"""Build, refine and read memories of LDM2, which store past decisions in versions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from dqa.cli.help import Command, Group
 from dqa.cli.options import documented
 from dqa_ldm2.commands import building, reading
 
-app = typer.Typer(
-    cls=Group,
-    help="Memories of LDM2, which store past decisions in versions.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = typer.Typer(cls=Group, help=__doc__, no_args_is_help=True, rich_markup_mode=None)
 for name, command in (
     ("build", building.build),
     ("refine", building.refine),

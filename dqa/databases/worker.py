@@ -173,7 +173,7 @@ class Worker:
 
     def _receive(self, until: float, most: int, rows: list[tuple[Any, ...]]) -> Any:  # noqa: ANN401
         """Return the content of the next reply, or raise the error in it."""
-        status = "announced"
+        status, whole = "announced", most
         while status in ("announced", "rows"):
             if not self._connection.poll(max(until - monotonic(), 0.0)):
                 raise TimeoutError
@@ -186,7 +186,7 @@ class Worker:
                     if before not in (0, len(rows)):
                         raise EOFError
                     rows[before:] = map(tuple, found)
-                    most -= len(reply)
+                    most = (most if before else whole) - len(reply)
             except (ValueError, TypeError, RecursionError) as error:
                 raise EOFError from error
             if status == "announced":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import resource
 import signal
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, Literal
 
@@ -410,3 +412,16 @@ def test_a_replaced_file_is_an_error(
         replace(files[1], files[0])
         with pytest.raises(DatabaseUnavailableError, match="replaced or removed after"):
             database.query("SELECT name FROM shop")
+
+
+def test_rows_of_a_failed_attempt_do_not_count_against_the_limit() -> None:
+    """A session that sends its rows from the start again may send as many as before."""
+    ours, theirs = Pipe()
+    receiving = object.__new__(worker.Worker)
+    receiving._connection = ours
+    for found in ([], [["x" * 600]], [], [["y" * 600]]):
+        theirs.send_bytes(json.dumps(["rows", [0, found], True]).encode())
+    theirs.send_bytes(b'["done", 7, true]')
+    rows: list[tuple[Any, ...]] = []
+    assert receiving.wait(time.monotonic() + 60.0, 1_000, rows) == 7
+    assert rows == [("y" * 600,)]

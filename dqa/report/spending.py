@@ -75,10 +75,14 @@ def cost_of(result: Result, prices: Prices | None) -> float | None:
 
 
 def usage_text(used: Usage) -> str:
-    """Describe the tokens of a decision, with cached and reasoning tokens if they are recorded."""
-    more = {name: getattr(used, f"{name}_tokens", None) for name in ("cached", "reasoning")}
+    """Describe the tokens of a decision."""
+    counts = {
+        "cached": used.cached_tokens,
+        "reasoning": used.reasoning_tokens,
+        "calls without token counts": used.unknown,
+    }
     parts = [f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"]
-    return ", ".join([*parts, *(f"{count:,} {name}" for name, count in more.items() if count)])
+    return ", ".join([*parts, *(f"{count:,} {name}" for name, count in counts.items() if count)])
 
 
 def model_lines(models: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -56,18 +56,21 @@ class NamedDecider:
         return isinstance(self.made, DeciderFactory) and self.made.needs_model
 
 
-def find_decider(name: str, objects: PassedObjects) -> Decider | DeciderFactory:
+def find_decider(
+    name: str, objects: PassedObjects, programs: Collection[str] = ()
+) -> Decider | DeciderFactory:
     """Return the passed decider of this name, or else the factory of this name.
 
     Raises
     ------
     UsageError
-        A passed decider has the name of an installed one, so results could be confused.
+        A passed decider has the name of an installed decider or of one of the world's `programs`.
     """
     found = objects.deciders.get(name)
     if found is None:
         return plugins.decider(name)
-    if name in plugins.names("decider") and found != plugins.decider(name):
+    is_installed = name in plugins.names("decider") and found != plugins.decider(name)
+    if is_installed or name in programs:
         raise same_name(name)
     return found
 

@@ -19,14 +19,7 @@ from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, Usag
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.base import DeciderFactory, Settings, read_settings
-from dqa.evaluation.connecting import (
-    Connected,
-    NamedDecider,
-    PassedObjects,
-    connect,
-    find_decider,
-    same_name,
-)
+from dqa.evaluation.connecting import Connected, NamedDecider, PassedObjects, connect, find_decider
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.play_spec import PlaySpec, decider_of
 from dqa.evaluation.prepare import Task, check_decider
@@ -193,9 +186,8 @@ def prepare_games(
     factory = plugins.world(spec.world)
     world = _make_world(factory, spec, None)
     _check_pairs(world, spec)
-    programs = [one for one in spec.contestants if one in factory.policies]
-    if taken := sorted(given.deciders.keys() & programs):
-        raise same_name(taken[0])
+    known = given.deciders
+    programs = [one for one in spec.contestants if one in factory.policies and one not in known]
     found = {n: _find(n, factory, spec, given) for n in spec.contestants if n not in programs}
     if spec.reference is not None:
         if spec.reference not in factory.policies:
@@ -311,7 +303,9 @@ def _find(name: str, factory: WorldFactory, spec: PlaySpec, objects: PassedObjec
             f"Deciders can play, too: 'dqa list' names them.{hint}",
         )
     try:
-        return NamedDecider(name, find_decider(called, objects), spec.model_of(name))
+        return NamedDecider(
+            name, find_decider(called, objects, factory.policies), spec.model_of(name)
+        )
     except PluginError as error:
         raise CannotPlayError(name, str(error)) from error
 

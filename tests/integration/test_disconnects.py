@@ -114,10 +114,8 @@ def test_a_statement_that_loses_its_connection_does_so_twice_at_most(
     way: Way, is_away: bool
 ) -> None:
     """The first time that is an outage, and whoever waits for its end tries again."""
-    if way.kind == "neo4j" and not is_away:
-        outage: type[DqaError] = StatementError
-    else:
-        outage = DatabaseUnavailableError
+    is_told = way.kind == "neo4j" and not is_away
+    outage = StatementError if is_told else DatabaseUnavailableError
     with way.session() as session, ThreadPoolExecutor(1) as threads:
         for kind in (outage, StatementError):
             assert asked(session, ONE[way.kind], Limits())[0] == 1

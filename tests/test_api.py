@@ -112,7 +112,8 @@ def test_own_deciders_are_evaluated_with_installed_ones() -> None:
     )
     assert mine == later
     assert run.models == {"last": "none", "later": "none", "first": "none"}
-    for make, problem in ((lambda *_: 1 // 0, "ZeroDivisionError"), (lambda *_: 7, "7")):
+    makes: dict[str, Any] = {"ZeroDivisionError": lambda *_: 1 // 0, "7": lambda *_: 7}
+    for problem, make in makes.items():
         with pytest.raises(PluginError, match=f"'later' .*{problem}"):
             dqa.evaluate(questions, replace(LAST, make=make), databases=["sqlite"])
     mine_too, factory = Last(), replace(LAST, name="first")

@@ -156,7 +156,7 @@ def test_a_password_that_is_not_in_the_folder_is_asked_for_by_name(
         change_record(copied, record)
         ran = dqa("eval", "--resume", copied, "--generated", generated)
         assert ran.code == 2
-        assert "(--base-url" in ran.err
+        assert "give --base-url" in ran.err
         whole = ("--base-url", address.replace("***", "secret"))
         ran = dqa("eval", "--resume", copied, "--generated", generated, *whole)
         assert ran.code == 0, ran.err

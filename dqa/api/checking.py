@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dqa import guard
-from dqa.core.errors import UsageError
-from dqa.core.files import problem_of_path, read_bytes
+from dqa.core.files import file_errors, read_bytes
 from dqa.core.records import Record
 
 
@@ -88,10 +87,8 @@ def check_files(
     """
     texts = {}
     for file in files:
-        try:
+        with file_errors(file):
             texts[str(file)] = read_bytes(Path(file))
-        except OSError as error:
-            raise UsageError(f"{problem_of_path(file, error)}.") from error
     return tuple(
         one for name, text in texts.items() for one in check_script(text, dialect, policy, name)
     )

@@ -203,7 +203,7 @@ def export_run(
     (files.require_new_folder if wanted == "inspect" else files.require_new_file)(file)
     found = open_run(run)
     found.require_results("nothing to export")
-    try:
+    with files.file_errors(file, writing=True, more="The run is unchanged."):
         if wanted == "inspect":
             from dqa.report.inspect_log import write_logs
 
@@ -214,9 +214,6 @@ def export_run(
         else:
             rows = encode_rows(export_rows(found), wanted, for_spreadsheets=for_spreadsheets)
             files.write_private(file, rows, new=True)
-    except OSError as error:
-        problem = files.problem_of_path(file, error, writing=True)
-        raise UsageError(f"{problem}. The run is unchanged.") from error
     return file
 
 

@@ -14,7 +14,7 @@ from dqa.api.databases import Access, opened
 from dqa.api.listing import json_schema
 from dqa.core.database import Database
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.files import make_private_folder, problem_of_path, write_private
+from dqa.core.files import file_errors, make_private_folder, require_new_folder, write_private
 from dqa.core.records import Record
 from dqa.core.text import counted
 from dqa.loaders.inspection.decisions import DecisionCheck
@@ -114,12 +114,12 @@ def propose_scenario(
         The database failed.
     """
     if folder is not None:
-        _require_empty(Path(folder))
+        require_new_folder(Path(folder))
     with opened(database, **access) as opened_database:
         survey = Survey(opened_database, question, every=bool(access.get("tables")))
         choice = choose(survey, question)
         target = Path(folder) if folder is not None else Path(f"choose-{_slug(choice.noun)}")
-        _require_empty(target)
+        require_new_folder(target)
         name = _slug(target.name) if target.name else f"choose-{_slug(choice.noun)}"
         name = f"own-{name}" if name in scenario_names() else name
         texts = render_scenario(survey, choice, name, question)
@@ -127,12 +127,10 @@ def propose_scenario(
         file: json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n"
         for file, kind in _SCHEMAS.items()
     }
-    try:
+    with file_errors(target):
         make_private_folder(target)
         for file, text in {**texts, **schemas}.items():
             write_private(target / file, text)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(target, error)}.") from error
     return ProposedScenario(
         folder=str(target),
         files=(*texts, *schemas),
@@ -144,18 +142,6 @@ def propose_scenario(
         column=choice.column,
         guesses=sum(len(guess_lines(text.split("\n"))) for text in texts.values()),
     )
-
-
-def _require_empty(folder: Path) -> None:
-    try:
-        is_taken = folder.is_dir() and any(folder.iterdir())
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(folder, error)}.") from error
-    if is_taken or (folder.exists() and not folder.is_dir()):
-        raise UsageError(
-            f"The folder {folder} is not empty, and its files are not overwritten: choose another "
-            "folder (--out)."
-        )
 
 
 def _slug(text: str) -> str:

@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -349,6 +349,24 @@ def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = 
         return f"{name} cannot be written: its folder does not exist"
     known = _PROBLEMS.get(error.errno or 0)
     return known.format(name) if known else f"{name} cannot be used: {error.strerror or error}"
+
+
+@contextmanager
+def file_errors(path: Path | str, *, writing: bool = False, more: str = "") -> Iterator[None]:
+    """Raise `UsageError` for a system error in this context.
+
+    Parameters
+    ----------
+    path, writing
+        See `problem_of_path`.
+    more
+        A sentence to add to the message.
+    """
+    try:
+        yield
+    except OSError as error:
+        problem = problem_of_path(path, error, writing=writing)
+        raise UsageError(f"{problem}. {more}".rstrip()) from error
 
 
 def describe_file_error(error: OSError, path: Path | None = None) -> str | None:

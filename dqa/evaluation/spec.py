@@ -28,7 +28,7 @@ from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.database import Limits
 from dqa.core.display import Display
 from dqa.core.errors import ParseError, UsageError
-from dqa.core.files import parse_json_of, problem_of_path, read_text, write_private
+from dqa.core.files import file_errors, parse_json_of, read_text, write_private
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
 from dqa.evaluation.options import CallOptions, RunOptions
@@ -344,10 +344,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
     def write(self, file: Path | str) -> None:
         """Write the spec, without passwords, into a file."""
-        try:
+        with file_errors(file, writing=True):
             write_private(Path(file), json.dumps(self.to_json(), indent=2) + "\n")
-        except OSError as error:
-            raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 
 
 def _label_of(model: object) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dqa.core.errors import UsageError
-from dqa.core.files import make_private_folder, problem_of_path, require_room
+from dqa.core.files import file_errors, make_private_folder, require_room
 from dqa.databases.store_locations import require_right
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.stored_runs import (
@@ -24,10 +24,8 @@ def make_run_folder(location: RunLocation) -> None:
     if location.folder is None:
         return
     _require_own_folder(location.folder)
-    try:
+    with file_errors(location.folder):
         make_private_folder(location.folder)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(location.folder, error)}.") from error
 
 
 def _require_own_folder(folder: Path) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dqa.core.errors import DataError, UsageError
-from dqa.core.files import make_private_folder, problem_of_path, require_new_folder, write_private
+from dqa.core.errors import DataError
+from dqa.core.files import file_errors, make_private_folder, require_new_folder, write_private
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
@@ -63,12 +63,9 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         path = known[scenario].questions_file(folder)
         contents[path] = (json.dumps(listed, indent=4) + "\n").encode("utf-8")
     for path, content in contents.items():
-        try:
+        with file_errors(path, writing=True, more=f"{folder} is incomplete: remove it."):
             make_private_folder(path.parent)
             write_private(path, content)
-        except OSError as error:
-            problem = problem_of_path(path, error, writing=True)
-            raise UsageError(f"{problem}. {folder} is incomplete: remove it.") from error
     return tuple(sorted(contents))
 
 

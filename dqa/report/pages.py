@@ -16,8 +16,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dqa.core.errors import UsageError
-from dqa.core.files import problem_of_path, require_new_file, write_private
+from dqa.core.files import file_errors, require_new_file, write_private
 from dqa.core.text import escape_invisible
 from dqa.report.plain import plain
 
@@ -63,10 +62,8 @@ def write_page(page: str, file: Path | str) -> None:
     Raise `UsageError` if the file exists already, or cannot be written.
     """
     require_new_file(Path(file))
-    try:
+    with file_errors(file, writing=True):
         write_private(Path(file), page)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 
 
 def page_json(value: Any) -> str:  # noqa: ANN401  (any JSON value)

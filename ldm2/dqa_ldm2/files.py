@@ -10,8 +10,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from dqa.core.errors import UsageError
-from dqa.core.files import problem_of_path, require_new_file, write_private
+from dqa.core.files import file_errors, require_new_file, write_private
 from dqa_ldm2.memory import Memory
 
 _VERSION: Final = 1
@@ -39,8 +38,6 @@ def export_memory(memory: Memory, file: Path | str, *, version: int | None = Non
     tuples = [one.to_json() for one in memory.tuples(version=version)]
     head = {"format": "dqa-memory", "version": _VERSION, "tuples": len(tuples)}
     lines = [json.dumps(one, ensure_ascii=False) for one in (head, *tuples)]
-    try:
+    with file_errors(path, writing=True):
         write_private(path, "\n".join([*lines, ""]), new=True)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(path, error, writing=True)}.") from error
     return len(tuples)

@@ -6,7 +6,6 @@ Several processes may write to a store at the same time.
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -21,7 +20,7 @@ from sqlalchemy.exc import DataError as ValueRefusedError
 from sqlalchemy.exc import InterfaceError, OperationalError, ProgrammingError, SQLAlchemyError
 
 from dqa.core import errors
-from dqa.core.files import open_private, problem_of_path
+from dqa.core.files import file_errors, open_private
 from dqa.core.secrets import redact
 from dqa.databases.errors import one_line
 from dqa.databases.servers import make_engine, parse_url
@@ -39,8 +38,6 @@ TABLE_OPTIONS: Final[Mapping[str, Any]] = {
 
 _BUSY_SECONDS: Final = 60.0
 """How long a process waits while another process writes to a file."""
-_LITTLE: Final = 100_000
-"""A disk with fewer free bytes than this number counts as full."""
 _WRITES: Final = "dqa_writes"
 _PERMANENT: Final = ("readonly", "is full", "unable to open", "malformed")
 """Parts of SQLite's messages about permanent failures."""
@@ -74,6 +71,34 @@ class StoreLocation:
     def shown(self) -> str:
         """The location without the password."""
         return redact(self.url) if self.file is None else str(self.file)
+
+
+def store_address(text: str, what: str) -> tuple[str, Path | None]:
+    """Return the URL of a store with its password, and its SQLite file; None for a server.
+
+    Parameters
+    ----------
+    text
+        The path of a file, or the URL of a SQL database.
+    what
+        See `StoreLocation`.
+
+    Raises
+    ------
+    UsageError
+        The URL is malformed, or names a database in memory.
+    """
+    if "://" not in text:
+        return text, Path(text)
+    url = parse_url(text)
+    whole = url.render_as_string(hide_password=False)
+    if url.get_backend_name() != "sqlite":
+        return whole, None
+    if not url.database or url.database == ":memory:":
+        raise errors.UsageError(
+            f"A database in memory is lost when dqa ends. Name a file, such as {what}.db."
+        )
+    return whole, Path(url.database)
 
 
 def open_store(location: StoreLocation, *, writing: bool) -> sa.Engine:
@@ -174,23 +199,19 @@ def _translate(
         return errors.DataError(problem)
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
-    if "is full" in problem or ("I/O error" in problem and _is_disk_full(location.file)):
-        problem = "the disk is full. Free some space, and try again"
+    if "is full" in problem or "I/O error" in problem:  # a write-ahead log reports the latter
+        problem = f"{problem}. If the disk is full, free some space, and try again"
     return errors.InfrastructureError(f"{shown} cannot be written or read: {problem}.")
-
-
-def _is_disk_full(file: Path) -> bool:
-    # With a write-ahead log, SQLite reports a full disk as an input or output error.
-    return shutil.disk_usage(file.absolute().parent).free < _LITTLE
 
 
 def require_right(location: StoreLocation) -> None:
     """Raise `UsageError` if the user may not write to the file of a store."""
-    if not _may_write(location.file):
+    if not may_write(location.file):
         raise _may_not_write(location)
 
 
-def _may_write(file: Path | None) -> bool:
+def may_write(file: Path | None) -> bool:
+    """Return whether the user may write a file and its folder. Servers decide by themselves."""
     return file is None or all(os.access(path, os.W_OK) for path in (file, file.absolute().parent))
 
 
@@ -206,7 +227,7 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> sa.Engi
     if writing:
         require_right(location)
     mode, wal = "rw", file.with_name(f"{file.name}-wal")
-    if not _may_write(file):  # a file with an open journal cannot be opened as immutable
+    if not may_write(file):  # a file with an open journal cannot be opened as immutable
         mode = "ro" if wal.exists() and wal.stat().st_size else "ro&immutable=1"
     uri = f"file:{quote(str(file.absolute()))}?mode={mode}"
 
@@ -234,7 +255,7 @@ def _begin(connection: sa.Connection) -> None:
 
 def _require_file(file: Path, location: StoreLocation, *, writing: bool) -> None:
     """Require an SQLite file. For writing, create a missing file that only its owner may read."""
-    try:
+    with file_errors(file, writing=writing):
         if not writing and not file.exists():
             raise errors.UsageError(f"{file} does not exist. {location.hint}")
         if writing:
@@ -242,5 +263,3 @@ def _require_file(file: Path, location: StoreLocation, *, writing: bool) -> None
                 os.close(open_private(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         if not file.is_file():
             raise errors.UsageError(f"{file} is not a file. {location.hint}")
-    except OSError as error:
-        raise errors.UsageError(f"{problem_of_path(file, error, writing=writing)}.") from error

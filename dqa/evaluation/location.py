@@ -16,10 +16,8 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dqa.core.errors import UsageError
 from dqa.databases.files import is_sqlite
-from dqa.databases.servers import parse_url
-from dqa.databases.store_locations import StoreLocation
+from dqa.databases.store_locations import StoreLocation, store_address
 from dqa.loaders.locations import whole_url
 
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
@@ -122,11 +120,7 @@ def _locate_url(text: str) -> RunLocation:
     url_text, mark, name = text.rpartition("#")
     if not mark or "@" in name or "/" in name:  # the "#" belongs to a password
         url_text, name = text, ""
-    url = parse_url(whole_url(url_text, "store"))
-    if url.get_backend_name() == "sqlite":
-        if not url.database or url.database == ":memory:":
-            raise UsageError(
-                "A store in memory is lost when dqa ends: give a file (--out runs.db)."
-            )
-        return RunLocation.of_file(Path(url.database), name or None)
-    return RunLocation(url.render_as_string(hide_password=False), None, name=name or None)
+    url, file = store_address(whole_url(url_text, "store"), "store")
+    if file is not None:
+        return RunLocation.of_file(file, name or None)
+    return RunLocation(url, None, name=name or None)

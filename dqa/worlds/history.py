@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -22,8 +21,13 @@ from sqlalchemy.exc import IntegrityError
 
 from dqa import plugins
 from dqa.core.errors import DataError, GameTakenError, UsageError
-from dqa.databases.servers import parse_url
-from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
+from dqa.databases.store_locations import (
+    StoreLocation,
+    open_store,
+    store_address,
+    translate_errors,
+    write,
+)
 from dqa.guard.policy import Policy
 
 if TYPE_CHECKING:
@@ -293,10 +297,7 @@ class History:
 
 def _store_location(location: str) -> StoreLocation:
     hint = "Choose another file or database for the history (--history)."
-    if "://" not in location:
-        return StoreLocation(location, Path(location), "history", hint)
-    url = parse_url(location)
-    return StoreLocation(url.render_as_string(hide_password=False), None, "history", hint)
+    return StoreLocation(*store_address(location, "history"), "history", hint)
 
 
 def _add(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:

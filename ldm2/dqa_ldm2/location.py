@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from dqa.core.errors import UsageError
-from dqa.databases.servers import has_scheme, parse_url
-from dqa.databases.store_locations import StoreLocation
+from dqa.databases.servers import has_scheme
+from dqa.databases.store_locations import StoreLocation, store_address
 
 _HINT: Final = (
     "Create a memory with 'dqa memory build --world WORLD --games N --memory FILE', or name a "
@@ -28,17 +28,4 @@ def locate(location: str | Path) -> StoreLocation:
             "A memory is stored in a SQL database, not in a graph database. Name a file, or the "
             "URL of a SQL database."
         )
-    file = None if "://" in text else Path(text)
-    if file is None:
-        url = parse_url(text)
-        if url.get_backend_name() == "sqlite":
-            if not url.database or url.database == ":memory:":
-                raise UsageError("A memory in RAM would be lost. Name a file, such as memory.db.")
-            file = Path(url.database)
-        text = url.render_as_string(hide_password=False)
-    return StoreLocation(text, file, "memory", _HINT, _STAYS)
-
-
-def can_write(file: Path) -> bool:
-    """Return whether the user may write a file and its folder."""
-    return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
+    return StoreLocation(*store_address(text, "memory"), "memory", _HINT, _STAYS)

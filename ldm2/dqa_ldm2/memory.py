@@ -30,8 +30,14 @@ from sqlalchemy import (
 
 from dqa.core.errors import UsageError
 from dqa.core.files import require_new_file
-from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
-from dqa_ldm2.location import can_write, locate
+from dqa.databases.store_locations import (
+    StoreLocation,
+    may_write,
+    open_store,
+    translate_errors,
+    write,
+)
+from dqa_ldm2.location import locate
 from dqa_ldm2.records import (
     Goal,
     Making,
@@ -89,7 +95,7 @@ class Memory:
     def __init__(self, location: StoreLocation, *, create: bool = False) -> None:
         self.location = location.shown
         self._store = location
-        self._may_write = create or location.file is None or can_write(location.file)
+        self._may_write = create or may_write(location.file)
         self._revision: tuple[int, int] | None = None
         self._cache: dict[Any, Any] = {}
         with translate_errors(location):

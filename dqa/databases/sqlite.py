@@ -13,7 +13,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,7 +138,7 @@ class Sqlite(EngineSession):
         if problem.startswith("Could not decode"):
             self._text = _TEXT
             return Fault.PASSING, problem
-        fault = fault_of(getattr(error, "sqlite_errorcode", 0))
+        fault = fault_of(getattr(error, "sqlite_errorname", "SQLITE_OK"))
         if fault is Fault.REFUSED or problem.startswith("not authorized"):
             return Fault.REFUSED, f"{problem}; this database is read-only"
         if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
@@ -187,13 +187,10 @@ def _authorize(
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
-@cache
-def fault_of(code: int) -> Fault:
-    """Return the `Fault` for a result code, whose last eight bits are the primary code."""
-    faults = {
-        getattr(sqlite3, f"SQLITE_{name}"): one for name, one in read_faults("sqlite").items()
-    }
-    return faults.get(code) or faults.get(code & 0xFF, Fault.UNCLEAR)
+def fault_of(code: str) -> Fault:
+    """Return the `Fault` for a code such as SQLITE_IOERR_READ, whose primary code is IOERR."""
+    faults, name = read_faults("sqlite"), code.removeprefix("SQLITE_")
+    return faults.get(name) or faults.get(name.partition("_")[0], Fault.UNCLEAR)
 
 
 # Shadow tables contain the data of virtual tables.

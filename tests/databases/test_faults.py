@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -61,11 +60,11 @@ FAULTS: dict[Callable[..., Fault], dict[Any, Fault]] = {
         "Can not execute a write query inside a read-only transaction": Fault.REFUSED,
     },
     of_sqlite.fault_of: {
-        sqlite3.SQLITE_IOERR_WRITE: Fault.UNCLEAR,
-        sqlite3.SQLITE_IOERR_READ: Fault.SERVER,
-        sqlite3.SQLITE_IOERR_NOMEM: Fault.MEMORY,
-        sqlite3.SQLITE_CORRUPT_INDEX: Fault.SERVER,
-        sqlite3.SQLITE_FULL: Fault.UNCLEAR,
+        "SQLITE_IOERR_WRITE": Fault.UNCLEAR,
+        "SQLITE_IOERR_READ": Fault.SERVER,
+        "SQLITE_IOERR_NOMEM": Fault.MEMORY,
+        "SQLITE_CORRUPT_INDEX": Fault.SERVER,
+        "SQLITE_FULL": Fault.UNCLEAR,
     },
     of_duckdb.fault_of: {
         duckdb.InternalException("INTERNAL Error: ListType::GetChildType"): Fault.STATEMENT,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
-from uuid import uuid4
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
@@ -22,7 +21,7 @@ from dqa.core.secrets import redact
 from dqa.core.session import Advice
 from dqa.databases.base import Access as BackendAccess
 from dqa.databases.base import Backend
-from dqa.databases.namespaces import LoadedSituation, namespace_for, tag_of
+from dqa.databases.namespaces import LoadedSituation
 from dqa.guard import Audit, Policy
 from dqa.loaders.locations import configured, variable_of, whole_url
 
@@ -189,18 +188,13 @@ def load(
             f"A file of {backend.name} can contain only one situation, but the questions have "
             f"{len(situations)}: select one question (--question)."
         )
-    return tuple(_load(backend, situation, where, replace) for situation in shown(situations))
-
-
-def _load(backend: Backend, situation: Situation, location: str, replace: str | None) -> LoadedHere:
-    is_new = backend.embedded and not Path(location).exists()
-    held = () if is_new else backend.loaded(location)
-    started = perf_counter()
-    backend.load(situation, location, replace).close()
-    existed = situation.content_hash in {one.content_hash for one in held}
-    tag = tag_of(situation, location if backend.embedded else namespace_for(situation))
-    done, seconds = "was there" if existed else "loaded", perf_counter() - started
-    return LoadedHere(**asdict(tag), done=done, seconds=seconds)
+    results = []
+    for situation in shown(situations):
+        started = perf_counter()
+        tag, is_new = backend.write(situation, where, replace)
+        done, seconds = "loaded" if is_new else "was there", perf_counter() - started
+        results.append(LoadedHere(**asdict(tag), done=done, seconds=seconds))
+    return tuple(results)
 
 
 def loaded(location: str | Path) -> tuple[LoadedSituation, ...]:
@@ -358,8 +352,6 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     DatabaseUnavailableError
         The server cannot be reached.
     """
-    from dqa.core.situation import Situation
-
     access: BackendAccess = {
         "policy": policy_of(policy),
         "audit": audit_of(audit),
@@ -372,10 +364,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         found: AbstractContextManager[Database] = closing(existing.open(where, **access))
     else:
         backend, server = plugins.backend(engine), None if location is None else whole_url(location)
-        if isinstance(content, Situation):
-            found = _loaded(content, backend, server, access)
-        else:
-            found = backend.scratch(_script(content, backend), server, **access)
+        found = backend.scratch(_content(content, backend), server, **access)
     with found as database:
         yield database
 
@@ -384,8 +373,11 @@ def _is_url(content: Content) -> bool:
     return isinstance(content, str) and _URL.fullmatch(content) is not None
 
 
-def _script(content: Content, backend: Backend) -> str:
-    if isinstance(content, str):
+def _content(content: Content, backend: Backend) -> Situation | str:
+    """Return a situation unchanged, and other contents as a script."""
+    from dqa.core.situation import Situation
+
+    if isinstance(content, str | Situation):
         return content
     if isinstance(content, Path):
         return read_text(content, most=DATA_BYTES)
@@ -402,19 +394,3 @@ def _script(content: Content, backend: Backend) -> str:
     from dqa.databases.tables import table_script
 
     return table_script(content, backend.dialect)
-
-
-@contextmanager
-def _loaded(
-    situation: Situation, backend: Backend, location: str | None, access: BackendAccess
-) -> Iterator[Database]:
-    """Load a situation into a temporary database. On a server, this database has a unique name."""
-    if location is not None:
-        situation = replace(situation, name=f"{situation.name} {uuid4().hex[:8]}")
-    database = backend.load(situation, location, **access)
-    try:
-        yield database
-    finally:
-        database.close()
-        if location is not None:
-            backend.unload(location, namespace_for(situation))

@@ -16,12 +16,13 @@ from importlib.util import find_spec
 from pkgutil import resolve_name
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from uuid import uuid4
 
 from dqa.core.database import Limits
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
 from dqa.core.session import Examination
-from dqa.databases.namespaces import LoadedSituation, Namespaces
+from dqa.databases.namespaces import LoadedSituation, Namespaces, namespace_for
 from dqa.databases.opening import Opening
 from dqa.databases.servers import parse_url
 
@@ -170,24 +171,33 @@ class Backend:
         if location is None:
             opening = self._in_memory(situation)
         else:
-            with self.start().connect(location) as namespaces:
-                namespace = namespaces.load(situation, replace)
-            opening = self._opening(location, namespace=namespace)
+            tag, _ = self.write(situation, location, replace)
+            opening = self._opening(location, namespace=tag.namespace)
         session = self._session(opening, access)
         return self._guarded(session, access)
 
+    def write(
+        self, situation: Situation, location: str, replace: str | None = None
+    ) -> tuple[LoadedSituation, bool]:
+        """Write a situation without opening it; see `load`.
+
+        Return its tag, and whether it was written. If not, the database already contained it.
+        """
+        with self.start().connect(location) as namespaces:
+            return namespaces.load(situation, replace)
+
     @contextmanager
     def scratch(
-        self, script: str, location: str | None = None, **access: Unpack[Access]
+        self, content: Situation | str, location: str | None = None, **access: Unpack[Access]
     ) -> Iterator[Database]:
-        """Run a script in a new database, open it read-only, and drop it at the end.
+        """Write a situation, or run a script, in a new database. Open it, and drop it at the end.
 
         The guard does not check the script, because the caller wrote it.
 
         Parameters
         ----------
-        script
-            Statements in the engine's language that create and fill tables.
+        content
+            The situation, or statements in the engine's language that create and fill tables.
         location
             The server. For an embedded engine, None means a database in memory.
         access
@@ -200,17 +210,26 @@ class Backend:
         UsageError, MissingKeyError, DatabaseUnavailableError
             The server cannot create databases. See also `open`.
         """
+        is_script = isinstance(content, str)
         if location is None:
-            session = self._session(self._in_memory(script), access)
-            with closing(self._guarded(session, access, existing=True)) as database:
+            session = self._session(self._in_memory(content), access)
+            with closing(self._guarded(session, access, existing=is_script)) as database:
                 yield database
-            return
-        with (
-            self.start().connect(location) as namespaces,
-            namespaces.scratch(script) as url,
-            closing(self.open(url, **access)) as database,
-        ):
-            yield database
+        elif isinstance(content, str):
+            with (
+                self.start().connect(location) as namespaces,
+                namespaces.scratch(content) as url,
+                closing(self.open(url, **access)) as database,
+            ):
+                yield database
+        else:
+            own = replace(content, name=f"{content.name} {uuid4().hex[:8]}")
+            loaded = self.load(own, location, **access)
+            try:
+                yield loaded
+            finally:
+                loaded.close()
+                self.unload(location, namespace_for(own))
 
     def require_readable(self, location: str) -> None:
         """Raise `UsageError` if the location is malformed; do not connect."""

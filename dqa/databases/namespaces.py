@@ -139,8 +139,8 @@ class Namespaces(ABC):
             f"dqa only reads '{self.location}'. Load the data into a database file or a server."
         )
 
-    def load(self, situation: Situation, replace: str | None) -> str:
-        """Write a situation if the database does not contain it yet; return its namespace.
+    def load(self, situation: Situation, replace: str | None) -> tuple[LoadedSituation, bool]:
+        """Write a situation if the database does not contain it yet.
 
         Parameters
         ----------
@@ -148,6 +148,11 @@ class Namespaces(ABC):
             The situation.
         replace
             A namespace that may be dropped if its content differs.
+
+        Returns
+        -------
+        tuple
+            The tag, and whether the situation was written.
 
         Raises
         ------
@@ -158,7 +163,7 @@ class Namespaces(ABC):
         """
         tag = tag_of(situation, self.name_for(situation))
         if self.holds(tag):
-            return tag.namespace
+            return tag, False
         with self.locked(tag.namespace):
             content = self.read(tag.namespace)
             if content is OtherContent.UNFINISHED:
@@ -171,7 +176,7 @@ class Namespaces(ABC):
                 if not may_drop and (replace is None or self.resolve(replace) != tag.namespace):
                     raise in_the_way(tag.namespace, content)
                 self.replace(situation, tag)
-        return tag.namespace
+        return tag, True
 
     def holds(self, tag: LoadedSituation) -> bool:
         """Return whether the namespace of a tag contains the situation that the tag describes."""

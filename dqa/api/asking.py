@@ -232,12 +232,9 @@ def _decide(  # noqa: PLR0913  (as `ask`)
             made = _require_evidence(made, question, decisions.contestant.made)
         return _review(made, question, described, reviewing)
 
-    key, time = DecisionKey(question.key, database.name, decisions.name), utc_now()
-    prices, named, model = (
-        decisions.calls.prices,
-        uuid4().hex,
-        decisions.connected.models[decisions.name],
-    )
+    key = DecisionKey(question.key, database.name, decisions.name)
+    prices, model = decisions.calls.prices, decisions.connected.models[decisions.name]
+    time, named = utc_now(), uuid4().hex
     with (
         decision_span(key, question, decision=named, model=model) as span,
         attempt_by(question.key, decisions.name),
@@ -327,20 +324,19 @@ def _review(
             return read_statement(answer, database)
         return choice_of(answer, question, candidates_of(question, database))
 
-    stopped: errors.StoppedError | None = None
+    def reviewed() -> Decision:
+        return replace(decision, trace=(*decision.trace, *reviewing.events[before:]))
+
     try:
         settled, choice = settle_decision(decision.answer, decision.choice, choose)
     except errors.StoppedError as error:
-        stopped = error
-    reviewed = replace(decision, trace=(*decision.trace, *reviewing.events[before:]))
-    if stopped is not None:
-        return end_decision(reviewed, stopped)
+        return end_decision(reviewed(), error)
     if settled.text is not None:
-        return replace(reviewed, answer=settled.text, choice=choice)
+        return replace(reviewed(), answer=settled.text, choice=choice)
     who = f" ({settled.by})" if settled.by else ""
     why = f": {settled.reason}" if settled.reason else ""
     refused = f"A person{who} refused the decision{why}. The decider cannot continue."
-    return end_decision(reviewed, errors.StoppedError(refused))
+    return end_decision(reviewed(), errors.StoppedError(refused))
 
 
 def _alternatives(

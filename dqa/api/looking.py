@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeAlias, Unpack
+from typing import Annotated, Any, TypeAlias, Unpack
 
 from annotated_types import Ge, Le
 
@@ -92,15 +92,6 @@ class QueriedRows(ToolRecord):
     total: int | None = None
     seconds: float = 0.0
     warning: str = ""
-
-    @classmethod
-    def of(cls, database: Database, statement: str, limits: Limits) -> Self:
-        """Run a statement and return its result."""
-        rows = database.query(statement, limits)
-        same = ("columns", "rows", "cut", "total", "seconds", "warning")
-        found = {name: getattr(rows, name) for name in same}
-        # Skip pydantic's slow validation: the values come from the database.
-        return cls.model_construct(database=database.name, statement=statement, **found)
 
     def to_text(self) -> str:
         """Return the rows as a model reads them, with all digits; see `Rows.to_text`."""
@@ -238,7 +229,11 @@ def query(
         The database failed.
     """
     with opened(database, **access) as opened_database:
-        return QueriedRows.of(opened_database, statement, limits)
+        rows = opened_database.query(statement, limits)
+    same = ("columns", "rows", "cut", "total", "seconds", "warning")
+    found = {name: getattr(rows, name) for name in same}
+    # Skip pydantic's slow validation: the values come from the database.
+    return QueriedRows.model_construct(database=opened_database.name, statement=statement, **found)
 
 
 def check_statement(
@@ -324,7 +319,7 @@ def sample_rows(database: Database, table: str, rows: _Few = 5) -> QueriedRows:
 
     schema = database.schema()
     statement = look_at_rows(database, schema, _find(schema, table)[0], rows)
-    return QueriedRows.of(database, statement, Limits(rows=rows, cell=_LONGEST_CELL))
+    return query(database, statement, limits=Limits(rows=rows, cell=_LONGEST_CELL))
 
 
 def find_columns(database: Database, words: str, most: _Few = 20) -> ToolText:

@@ -13,7 +13,6 @@ from dqa.api.running import default_deciders
 from dqa.api.runs import Run, name_runs
 from dqa.api.stored import AnyRun, find_questions, open_run
 from dqa.core import files
-from dqa.core.distribution import shell_command
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.question import Question
@@ -349,11 +348,9 @@ def _missing(reported: Sequence[ReportedRun], *, is_detailed: bool) -> dict[str,
     """Return the reasons why the page lacks ``traces`` or ``outcomes``, by these names."""
     if not is_detailed:
         made = sum(len(one.run.results) for one in reported)
-        locations = (str(one.run.location or "RUN") for one in reported)
-        shown = " or ".join(f"'{shell_command('show', location)}'" for location in locations)
         traces = (
-            f"This page has only the figures of {counted(made, 'decision')}. {shown} shows the "
-            "traces. 'dqa report --details' writes a page with all traces."
+            f"This page has only the figures of {counted(made, 'decision')}. 'dqa show RUN' shows "
+            "the traces. 'dqa report --details' writes a page with all traces."
         )
         return {"traces": traces}
     lacking = [one.lacking or "" for one in reported if one.asked is None]

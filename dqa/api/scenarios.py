@@ -257,19 +257,12 @@ def check_scenario(
 
 def _check_texts(scenario: Scenario, found: Findings) -> None:
     """Report empty texts."""
-    files = {"question.txt": scenario.template.template, "rules.md": scenario.rules}
-    for name, text in files.items():
-        level, fix = _EMPTY[name]
-        if not text.strip():
-            problem = f"it is empty: {fix}, in words"
-            found.add(level, str(Path(scenario.folder, name)), None, problem)
-
-
-_EMPTY: Mapping[str, tuple[Level, str]] = {
-    "question.txt": ("error", "write the question to decide"),
-    "rules.md": ("warning", "explain the rules that the statements calculate"),
-}
-"""The level of an empty file, and the fix."""
+    if not scenario.template.template.strip():
+        problem = "it is empty: write the question to decide, in words"
+        found.add("error", str(Path(scenario.folder, "question.txt")), None, problem)
+    if not scenario.rules.strip():
+        problem = "it is empty: explain the rules that the statements calculate, in words"
+        found.add("warning", str(Path(scenario.folder, "rules.md")), None, problem)
 
 
 def _check_guesses(folder: Path, found: Findings) -> None:

@@ -200,7 +200,7 @@ def _translate(
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
     if "is full" in problem or "I/O error" in problem:  # a write-ahead log reports the latter
-        problem = f"{problem}. If the disk is full, free some space, and try again"
+        problem = "the disk is full or broken. Free some space, and try again"
     return errors.InfrastructureError(f"{shown} cannot be written or read: {problem}.")
 
 

@@ -17,26 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+import sqlalchemy as sa
 from pydantic import ValidationError
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Double,
-    Engine,
-    Index,
-    Integer,
-    MetaData,
-    Row,
-    Select,
-    String,
-    Table,
-    func,
-    insert,
-    inspect,
-    select,
-)
-from sqlalchemy.sql.elements import ColumnElement
 
 from dqa.core.decision import Usage
 from dqa.core.distribution import shell_command
@@ -72,78 +54,78 @@ _SHOWN: Final = 5
 USAGE: Final = tuple(part.name for part in fields(Usage))
 """The columns of tokens and calls."""
 
-METADATA = MetaData()
+METADATA = sa.MetaData()
 
 
-def _key_columns() -> tuple[Column[Any], ...]:
+def _key_columns() -> tuple[sa.Column[Any], ...]:
     """Return new columns that identify a decision, for the definition of one table."""
     return (
-        Column("run_id", NUMBER, primary_key=True, autoincrement=False),
-        Column("question", String(200), primary_key=True),
-        Column("database", String(280), primary_key=True),
-        Column("decider", String(200), primary_key=True),
-        Column("epoch", Integer, primary_key=True, autoincrement=False),
+        sa.Column("run_id", NUMBER, primary_key=True, autoincrement=False),
+        sa.Column("question", sa.String(200), primary_key=True),
+        sa.Column("database", sa.String(280), primary_key=True),
+        sa.Column("decider", sa.String(200), primary_key=True),
+        sa.Column("epoch", sa.Integer, primary_key=True, autoincrement=False),
     )
 
 
-def _usage_columns() -> tuple[Column[Any], ...]:
+def _usage_columns() -> tuple[sa.Column[Any], ...]:
     """Return new columns for tokens and calls, for the definition of one table."""
-    return tuple(Column(name, BigInteger, nullable=False) for name in USAGE)
+    return tuple(sa.Column(name, sa.BigInteger, nullable=False) for name in USAGE)
 
 
-STORE = Table(VERSION_TABLE, METADATA, Column("version_num", String(32), primary_key=True))
-RUNS = Table(
+STORE = sa.Table(VERSION_TABLE, METADATA, sa.Column("version_num", sa.String(32), primary_key=True))
+RUNS = sa.Table(
     f"{TABLE_PREFIX}runs",
     METADATA,
-    Column("id", NUMBER, primary_key=True, autoincrement=True),
-    Column("name", String(200), nullable=False, unique=True),
-    Column("record", LONG_TEXT, nullable=False),
-    Column("shortcuts", LONG_TEXT),
+    sa.Column("id", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("name", sa.String(200), nullable=False, unique=True),
+    sa.Column("record", LONG_TEXT, nullable=False),
+    sa.Column("shortcuts", LONG_TEXT),
     **TABLE_OPTIONS,
 )
-RESULTS = Table(
+RESULTS = sa.Table(
     f"{TABLE_PREFIX}results",
     METADATA,
     *_key_columns(),
-    Column("position", Integer),  # in the plan
-    Column("scenario", String(200), nullable=False),
-    Column("model", LONG_TEXT, nullable=False),
-    Column("outcome", String(40), nullable=False, index=True),
-    Column("regret", Double),
-    Column("value", Double),
+    sa.Column("position", sa.Integer),  # in the plan
+    sa.Column("scenario", sa.String(200), nullable=False),
+    sa.Column("model", LONG_TEXT, nullable=False),
+    sa.Column("outcome", sa.String(40), nullable=False, index=True),
+    sa.Column("regret", sa.Double),
+    sa.Column("value", sa.Double),
     *_usage_columns(),
-    Column("seconds", Double, nullable=False),
-    Column("result", LONG_TEXT, nullable=False),
-    Column("trace", LONG_BLOB, nullable=False),
+    sa.Column("seconds", sa.Double, nullable=False),
+    sa.Column("result", LONG_TEXT, nullable=False),
+    sa.Column("trace", LONG_BLOB, nullable=False),
     **TABLE_OPTIONS,
 )
-LOST = Table(
+LOST = sa.Table(
     f"{TABLE_PREFIX}lost",
     METADATA,
-    Column("id", NUMBER, primary_key=True, autoincrement=True),
-    Column("run_id", NUMBER, nullable=False, index=True),
+    sa.Column("id", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("run_id", NUMBER, nullable=False, index=True),
     *_usage_columns(),
-    Column("trace", LONG_BLOB),  # of the first attempt at a repeated decision
+    sa.Column("trace", LONG_BLOB),  # of the first attempt at a repeated decision
     **TABLE_OPTIONS,
 )
-CLAIMS = Table(
+CLAIMS = sa.Table(
     f"{TABLE_PREFIX}claims",
     METADATA,
     *_key_columns(),
-    Column("worker", String(40), nullable=False, index=True),
-    Column("expires", Double, nullable=False),
+    sa.Column("worker", sa.String(40), nullable=False, index=True),
+    sa.Column("expires", sa.Double, nullable=False),
     **TABLE_OPTIONS,
 )
 KEY: Final = DecisionKey._fields
 """The columns that identify a decision within its run."""
 
 
-def key_of(table: Table) -> list[Column[Any]]:
+def key_of(table: sa.Table) -> list[sa.Column[Any]]:
     """Return the columns of a table that contain the key of a decision."""
     return [table.c[name] for name in KEY]
 
 
-def has_key(table: Table, run: int, key: DecisionKey) -> ColumnElement[bool]:
+def has_key(table: sa.Table, run: int, key: DecisionKey) -> sa.ColumnElement[bool]:
     """Return the SQL condition that selects the row of one decision."""
     condition = table.c.run_id == run
     for name, value in zip(KEY, key, strict=True):
@@ -156,17 +138,17 @@ def pack(trace: Trace) -> bytes:
     return zlib.compress(trace.to_line().encode(), 1)
 
 
-def create_tables(engine: Engine, location: RunLocation) -> None:
+def create_tables(engine: sa.Engine, location: RunLocation) -> None:
     """Create the tables in an empty database. Raise `UsageError` if it contains other tables."""
     with write(engine) as connection, lock_schema(connection, _LOCK, "dqa_store"):
         if version_of(connection) is None:
             require_free(connection, location)
             METADATA.create_all(connection)
-            connection.execute(insert(STORE).values(version_num=VERSION))
+            connection.execute(sa.insert(STORE).values(version_num=VERSION))
         require_version(connection, location)
 
 
-def require_version(connection: Connection, location: RunLocation) -> None:
+def require_version(connection: sa.Connection, location: RunLocation) -> None:
     """Raise `UsageError` if a database is not a store that this version of dqa reads."""
     found = version_of(connection)
     if found is None:
@@ -181,9 +163,9 @@ def require_version(connection: Connection, location: RunLocation) -> None:
         )
 
 
-def require_free(connection: Connection, location: RunLocation) -> None:
+def require_free(connection: sa.Connection, location: RunLocation) -> None:
     """Raise `UsageError` if a database contains tables that do not belong to a store."""
-    others = sorted(n for n in inspect(connection).get_table_names() if not is_store_table(n))
+    others = sorted(n for n in sa.inspect(connection).get_table_names() if not is_store_table(n))
     if others:
         instead = "a new file, such as runs.db" if location.file else "an empty database or schema"
         raise UsageError(
@@ -192,15 +174,15 @@ def require_free(connection: Connection, location: RunLocation) -> None:
         )
 
 
-def version_of(connection: Connection) -> str | None:
+def version_of(connection: sa.Connection) -> str | None:
     """Return the version of a store; None if the database is not a store."""
-    if not inspect(connection).has_table(VERSION_TABLE):
+    if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
-    return connection.execute(select(STORE.c.version_num)).scalar()
+    return connection.execute(sa.select(STORE.c.version_num)).scalar()
 
 
 @contextmanager
-def connected(location: RunLocation, *, writing: bool = False) -> Iterator[Connection]:
+def connected(location: RunLocation, *, writing: bool = False) -> Iterator[sa.Connection]:
     """Open a connection to a database that may be a store. Errors are those of `open_store`."""
     with translate_errors(location):
         engine = open_store(location, writing=writing)
@@ -218,7 +200,7 @@ def is_store(location: RunLocation) -> bool:
 
 
 @contextmanager
-def reading(location: RunLocation) -> Iterator[Connection]:
+def reading(location: RunLocation) -> Iterator[sa.Connection]:
     """Open a connection for reading. Raise `UsageError` if this dqa cannot read the store."""
     with connected(location) as connection:
         require_version(connection, location)
@@ -231,7 +213,7 @@ def run_names(location: RunLocation) -> list[str]:
         return list(connection.execute(_NAMES).scalars())
 
 
-_NAMES = select(RUNS.c.name).order_by(RUNS.c.id)
+_NAMES = sa.select(RUNS.c.name).order_by(RUNS.c.id)
 
 
 def parse_record(written: str, where: RunLocation) -> RunRecord:
@@ -271,12 +253,12 @@ class RunReader:
         with reading(location) as connection:
             names = list(connection.execute(_NAMES).scalars())
             self.location = location.named(_choose_name(location, names))
-            run = select(RUNS).where(RUNS.c.name == self.location.name)
+            run = sa.select(RUNS).where(RUNS.c.name == self.location.name)
             self._row = connection.execute(run).one()
         self._id: int = self._row.id
         self.record = parse_record(self._row.record, self.location)
 
-    def _rows(self, statement: Select[Any]) -> list[Any]:
+    def _rows(self, statement: sa.Select[Any]) -> list[Any]:
         with reading(self.location) as connection:
             return list(connection.execute(statement))
 
@@ -285,26 +267,26 @@ class RunReader:
         with reading(self.location) as connection:
             return read_results(connection, self._id)
 
-    def counts(self) -> list[Row[Any]]:
+    def counts(self) -> list[sa.Row[Any]]:
         """Count the decisions by decider, model, database, scenario and outcome.
 
         The rows contain these values and the number `decisions`. They are in the plan's order.
         """
         names = ("decider", "model", "database", "scenario", "outcome")
         columns = [RESULTS.c[name] for name in names]
-        counted = select(*columns, func.count().label("decisions"))
+        counted = sa.select(*columns, sa.func.count().label("decisions"))
         counted = counted.where(RESULTS.c.run_id == self._id).group_by(*columns)
-        return self._rows(counted.order_by(func.min(RESULTS.c.position), *columns))
+        return self._rows(counted.order_by(sa.func.min(RESULTS.c.position), *columns))
 
     def is_running(self) -> bool:
         """Return whether a process makes decisions of the run: it holds a valid claim."""
         valid = (CLAIMS.c.run_id == self._id) & (CLAIMS.c.expires >= time.time())
-        workers = self._rows(select(CLAIMS.c.worker).where(valid).distinct())
+        workers = self._rows(sa.select(CLAIMS.c.worker).where(valid).distinct())
         return not all(is_dead(row.worker) for row in workers)
 
     def traces(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces of all questions or of one question, in the order of the plan."""
-        found = select(*key_of(RESULTS), RESULTS.c.trace).where(RESULTS.c.run_id == self._id)
+        found = sa.select(*key_of(RESULTS), RESULTS.c.trace).where(RESULTS.c.run_id == self._id)
         if question is not None:
             found = found.where(RESULTS.c.question == question)
         found = found.order_by(*_ORDER).execution_options(yield_per=20)
@@ -317,7 +299,7 @@ class RunReader:
 
     def seconds(self) -> Mapping[DecisionKey, float]:
         """Return the duration of each decision in seconds."""
-        found = select(*key_of(RESULTS), RESULTS.c.seconds).where(RESULTS.c.run_id == self._id)
+        found = sa.select(*key_of(RESULTS), RESULTS.c.seconds).where(RESULTS.c.run_id == self._id)
         return {DecisionKey(*key): took for *key, took in self._rows(found)}
 
     def shortcuts(self) -> tuple[ShortcutChoices, ...]:
@@ -327,7 +309,7 @@ class RunReader:
 
     def lost_rows(self) -> list[tuple[Usage, bytes | None]]:
         """Return the usage of each attempt without a decision, and its compressed trace."""
-        found = select(*(LOST.c[name] for name in USAGE), LOST.c.trace).order_by(LOST.c.id)
+        found = sa.select(*(LOST.c[name] for name in USAGE), LOST.c.trace).order_by(LOST.c.id)
         found = found.where(LOST.c.run_id == self._id)
         return [(Usage(*used), body) for *used, body in self._rows(found)]
 
@@ -360,12 +342,12 @@ class RunReader:
 
 
 _ORDER = (RESULTS.c.position.is_(None), RESULTS.c.position, *key_of(RESULTS))
-Index(f"{TABLE_PREFIX}results_in_order", RESULTS.c.run_id, RESULTS.c.position)
+sa.Index(f"{TABLE_PREFIX}results_in_order", RESULTS.c.run_id, RESULTS.c.position)
 
 
-def read_results(connection: Connection, run: int) -> list[Result]:
+def read_results(connection: sa.Connection, run: int) -> list[Result]:
     """Return the results of a run in the order of the plan."""
-    found = select(*key_of(RESULTS), RESULTS.c.result).where(RESULTS.c.run_id == run)
+    found = sa.select(*key_of(RESULTS), RESULTS.c.result).where(RESULTS.c.run_id == run)
     results = []
     for *key, written in connection.execute(found.order_by(*_ORDER)):
         try:
@@ -382,9 +364,11 @@ def _unreadable(what: str, key: Sequence[Any], error: Exception) -> DataError:
     )
 
 
-def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnElement[bool]) -> Usage:
+def sum_usage(
+    connection: sa.Connection, table: sa.Table, run: int, *only: sa.ColumnElement[bool]
+) -> Usage:
     """Return the total tokens and calls in the rows of a run."""
-    sums = select(*(func.coalesce(func.sum(table.c[name]), 0) for name in USAGE))
+    sums = sa.select(*(sa.func.coalesce(sa.func.sum(table.c[name]), 0) for name in USAGE))
     return Usage(*map(int, connection.execute(sums.where(table.c.run_id == run, *only)).one()))
 
 

@@ -40,9 +40,9 @@ from dqa.evaluation.decide import (
     end_decision,
     require_decision,
 )
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
+from dqa.evaluation.results import DecisionKey
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.traces import Alternative, AskRecord, Provenance, Trace
 from dqa.evaluation.user_question import UserQuestion

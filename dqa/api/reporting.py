@@ -20,10 +20,9 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.findings import Analysis, read_cases
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.papers import PaperView, view_questions
-from dqa.evaluation.results import Result
+from dqa.evaluation.results import DecisionKey, Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
 from dqa.report.export_rows import ExportedDecision, encode_rows

@@ -14,11 +14,10 @@ from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import Defect
 from dqa.core.text import counted
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.record import AnySpec, RunRecord, require_questions
-from dqa.evaluation.results import Outcome, Result, hash_results
+from dqa.evaluation.results import DecisionKey, Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
     Shortcut,
     ShortcutChoices,

@@ -33,9 +33,8 @@ from dqa.core.question import Question
 from dqa.core.recorder import collect_recorders
 from dqa.core.records import problem_of
 from dqa.core.spans import Span, start_span
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.prepare import Group, Setup, Task
-from dqa.evaluation.results import NO_MODEL, Outcome, Result
+from dqa.evaluation.results import NO_MODEL, DecisionKey, Outcome, Result
 from dqa.evaluation.score import Assessment
 from dqa.evaluation.traces import Provenance, Trace
 from dqa.models.attempts import attempt_by

@@ -1,7 +1,7 @@
 """Executors: threads of this process, processes of this machine, or a Ray cluster.
 
-A worker in another process receives pickled data. It returns an error as data: the class and the
-message. Only `dqa.evaluation.ray_cluster` imports Ray.
+A worker in another process receives pickled data, and returns errors that can be pickled. Only
+`dqa.evaluation.ray_cluster` imports Ray.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dqa.core.interpreters import describe_exit, end_with_parent, start_process
 from dqa.core.secrets import redact
 from dqa.evaluation.connecting import PassedObjects
 from dqa.evaluation.decide import DecisionRecord, TaskWorker, Worker
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.prepare import Group, PreparedRun, Task, parse_database, prepare
+from dqa.evaluation.results import DecisionKey
 from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 from dqa.loaders.locations import variable_of
 
@@ -41,35 +41,24 @@ Dumps: TypeAlias = Callable[[Any], bytes]
 """Function that converts data and objects into bytes."""
 
 
-class Problem(NamedTuple):
-    """An error in a worker: the class to raise in this process, and the message."""
+def portable(error: Exception) -> Exception:
+    """Return an error that other processes can read, with the same message.
 
-    kind: type[Exception]
-    message: str
-
-    @classmethod
-    def of(cls, error: BaseException) -> Problem:
-        """Return an error as data.
-
-        `kind` is the class of a `DqaError`, or its nearest base class whose constructor needs only
-        a message. For any other error, `kind` is `RuntimeError`.
-        """
-        is_ours = isinstance(error, DqaError)
-        message = str(error) if is_ours else f"{type(error).__name__}: {error}"
-        ours = (found for found in type(error).__mro__ if issubclass(found, DqaError))
-        kind = next((found for found in ours if "__init__" not in vars(found)), RuntimeError)
-        return cls(kind, redact(message))
-
-    def error(self) -> Exception:
-        """Return the error as an exception."""
-        return self.kind(self.message)
+    Its class is the class of a `DqaError`, or the nearest base class whose constructor needs only
+    a message. For any other error, it is `RuntimeError`.
+    """
+    is_ours = isinstance(error, DqaError)
+    message = str(error) if is_ours else f"{type(error).__name__}: {error}"
+    ours = (found for found in type(error).__mro__ if issubclass(found, DqaError))
+    kind = next((found for found in ours if "__init__" not in vars(found)), RuntimeError)
+    return kind(redact(message))
 
 
 class Batch(NamedTuple):
     """The decisions that a worker made, and the error that ended the batch early (or None)."""
 
     made: list[DecisionRecord]
-    problem: Problem | None = None
+    problem: Exception | None = None
 
 
 class Lane(ABC):
@@ -283,7 +272,7 @@ class RemoteWorker:
     """Builds a run from packed data, and makes batches of its decisions in threads."""
 
     def __init__(self) -> None:
-        self._problem: Problem | None = None
+        self._problem: Exception | None = None
 
     def prepare(self, packed: bytes, calls: CallOptions, options: RunOptions) -> None:
         """Build the run. If this fails, `decide` reports the error."""
@@ -292,7 +281,7 @@ class RemoteWorker:
             os.environ.update(environment)
             run = prepare(spec, calls=calls, options=options, questions=questions, given=objects)
         except Exception as error:  # noqa: BLE001  (raised again by the sender)
-            self._problem = Problem.of(error)
+            self._problem = portable(error)
             return
         self._connected = run.connected
         self._tasks = {task.key: task for task in run.tasks}
@@ -315,12 +304,12 @@ class RemoteWorker:
         if budget is not None:
             budget.learn(used)
         batch: list[DecisionRecord] = []
-        problem: Problem | None = None
+        problem: Exception | None = None
         for future in [self._threads.submit(self._worker.decide, self._tasks[key]) for key in keys]:
             try:
                 batch.append(future.result())
             except Exception as error:  # noqa: BLE001  (raised again by the sender)
-                problem = Problem.of(error)
+                problem = portable(error)
         return Batch(batch, problem)
 
     def close(self) -> None:

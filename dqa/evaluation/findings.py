@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from pydantic import Field
 
@@ -17,9 +17,8 @@ from dqa.core.events import ENDING_KINDS
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.text import counted
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import locate_run
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.results import DecisionKey, Outcome, Result
 from dqa.evaluation.statistics.clusters import share_of_questions
 from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
@@ -239,16 +238,9 @@ class Analysis(Record):
     runs: tuple[AnalysedRun, ...]
 
 
-class Analyse(Protocol):
-    """A function that analyses a run. A `Publication` names it as ``package.module:function``."""
+Analyse: TypeAlias = Callable[[Cases, str | None, QuestionSet | None], Analysis]
+"""A function that analyses a run. A `Publication` names it as ``package.module:function``.
 
-    def __call__(
-        self, cases: Cases, reference: str | None, questions: QuestionSet | None
-    ) -> Analysis:
-        """Measure decisions, with the questions and their data if they are available.
-
-        Raises
-        ------
-        UnknownNameError
-            No trace of the reference decider has steps.
-        """
+Its arguments are the decisions, the reference decider, and the questions with their data if they
+are available. It raises `UnknownNameError` if no trace of the reference decider has steps.
+"""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ Observer: TypeAlias = "Callable[[Trace], object]"
 """Receives each decision with its trace; several threads may call it."""
 
 _observers: list[Observer] = []
-_changing = Lock()
 
 
 @contextmanager
@@ -26,13 +24,11 @@ def observe_decisions(observer: Observer) -> Iterator[None]:
 
     Errors of `observer` reach the caller of `ask` or `evaluate`.
     """
-    with _changing:
-        _observers.append(observer)
+    _observers.append(observer)
     try:
         yield
     finally:
-        with _changing:
-            _observers.remove(observer)
+        _observers.remove(observer)
 
 
 def tell_observers(trace: Trace) -> Trace:

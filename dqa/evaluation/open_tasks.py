@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from math import ceil
 
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.prepare import Group, Task
+from dqa.evaluation.results import DecisionKey
 
 
 class OpenTasks:

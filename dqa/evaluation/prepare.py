@@ -25,9 +25,8 @@ from dqa.core.schema import describe
 from dqa.core.secrets import redact
 from dqa.core.situation import Schema, Situation
 from dqa.databases.base import Backend
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
-from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.results import NO_MODEL, DecisionKey
 from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import RunSpec
 from dqa.guard import Audit, Policy

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 from pydantic import Field
 
@@ -17,7 +17,6 @@ from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
 from dqa.core.truth import MatchRule
-from dqa.evaluation.keys import DecisionKey
 
 if TYPE_CHECKING:
     from dqa.evaluation.prepare import Task
@@ -29,6 +28,30 @@ Goal: TypeAlias = Literal["maximise", "minimise"]
 
 NO_MODEL = "none"
 """The name of the model of a decider that uses no model."""
+
+
+class DecisionKey(NamedTuple):
+    """The key of a decision: the question, its database, the decider and the epoch."""
+
+    question: str
+    database: str
+    decider: str
+    epoch: int = 1
+
+    @property
+    def requester(self) -> tuple[str, ...]:
+        """The names that identify this decision's model calls in recordings."""
+        named = (self.question, self.database, self.decider)
+        return named if self.epoch == 1 else (*named, f"epoch {self.epoch}")
+
+    @property
+    def id(self) -> str:
+        """The id of the decision in the audit of statements."""
+        return " ".join(map(str, self))
+
+    def __str__(self) -> str:
+        repeat = "" if self.epoch == 1 else f", epoch {self.epoch}"
+        return f"{self.question}, decided by {self.decider} on {self.database}{repeat}"
 
 
 class Outcome(StrEnum):

@@ -19,10 +19,9 @@ from dqa.core.errors import CrashError, InfrastructureError
 from dqa.core.events import EndingEvent
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.evaluation.decide import DecisionRecord, decide_task
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.prepare import Task
-from dqa.evaluation.results import Result
+from dqa.evaluation.results import DecisionKey, Result
 from dqa.evaluation.store import RunStore
 
 if TYPE_CHECKING:
@@ -181,7 +180,7 @@ class _Loop:
             self._report(record)
             self.is_spent = self.is_spent or record.trace.ending is Ending.BUDGET
         if batch.problem is not None:
-            raise batch.problem.error()
+            raise batch.problem
 
     def _report(self, record: DecisionRecord) -> None:
         """Report a decision to the watcher. Raise `CrashError` after too many crashes in a row."""

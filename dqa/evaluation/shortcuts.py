@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from math import fsum
 from typing import Literal, NamedTuple, Self, TypeAlias
 
@@ -146,22 +146,18 @@ def choose_by_shortcuts(
         known = plugins.find_scenario(scenario)
         names = [] if known is None else [heuristic.name for heuristic in known.heuristics]
         deciders = {name: plugins.decider(name)(None, Settings()) for name in names}
-        with ExitStack() as stack:
-            database = None
-            if deciders:
-                database = stack.enter_context(
-                    closing(_opened(question_set, questions[0], locations))
-                )
-            for question in questions:
-                found[question.key] = ShortcutChoices(
-                    question=question.key,
-                    scenario=scenario,
-                    candidates=len(question.candidates) if question.candidates else None,
-                    choices={
-                        **({} if database is None else _choices(deciders, question, database)),
-                        **question_set.truth_of(question).heuristics,
-                    },
-                )
+        chosen: dict[str, dict[str, Candidate | None]] = {}
+        if deciders:
+            with closing(_opened(question_set, questions[0], locations)) as database:
+                chosen = {one.key: _choices(deciders, one, database) for one in questions}
+        for question in questions:
+            recorded = question_set.truth_of(question).heuristics
+            found[question.key] = ShortcutChoices(
+                question=question.key,
+                scenario=scenario,
+                candidates=len(question.candidates) if question.candidates else None,
+                choices={**chosen.get(question.key, {}), **recorded},
+            )
     return tuple(found[question.key] for question in question_set.questions)
 
 

@@ -26,12 +26,11 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError
 from dqa.databases.store_locations import is_transient, open_store, translate_errors, write
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.open_tasks import OpenTasks
 from dqa.evaluation.prepare import Group, Task
 from dqa.evaluation.record import RunRecord, name_run, resume_record
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.results import DecisionKey, Outcome, Result
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.stored_runs import (
     CLAIMS,

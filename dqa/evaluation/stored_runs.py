@@ -36,10 +36,9 @@ from dqa.databases.store_locations import (
     translate_errors,
     write,
 )
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.record import RunRecord
-from dqa.evaluation.results import Result
+from dqa.evaluation.results import DecisionKey, Result
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.traces import Trace
 from dqa.evaluation.workers import is_dead

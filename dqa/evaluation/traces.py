@@ -18,7 +18,7 @@ from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
 from dqa.core.simulator import Goal, Outcomes
-from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.results import DecisionKey
 
 _DECISION_FIELDS = (
     *("ending", "answer", "choice", "error", "outage", "steps", "seconds", "usage", "plans"),

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dqa.core.distribution import shell_command
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
-from dqa.evaluation.results import NO_MODEL, Outcome, Result
+from dqa.evaluation.results import NO_MODEL, DecisionKey, Outcome, Result
 from dqa.models.registry import is_scripted
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from dqa.core.events import Event, StepEvent
-from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.results import DecisionKey
 from dqa.evaluation.traces import Trace
 from dqa.models.scripted import scripted_model
 from tests.dellma.talking import decide, world

@@ -16,9 +16,9 @@ from dqa.core.decision import Usage
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import write
 from dqa.evaluation.decide import DecisionRecord
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.prepare import Task
+from dqa.evaluation.results import DecisionKey
 from dqa.evaluation.stored_runs import RunReader
 from tests.evaluation.conftest import Rule
 from tests.evaluation.records import open_store

@@ -16,7 +16,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.events import Event
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.results import DecisionKey
 from dqa.evaluation.traces import Trace
 from dqa.models.scripted import ScriptedModel
 from dqa_planrag.deciders import Agent

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from dqa.core.decision import Usage
 from dqa.core.records import Record
-from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.results import DecisionKey, Outcome, Result
 from dqa.evaluation.statistics.clusters import (
     Estimate,
     clustered_share,

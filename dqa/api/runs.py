@@ -23,7 +23,7 @@ from dqa.evaluation.shortcuts import (
     ShortcutChoices,
     count_chance,
     count_shortcuts,
-    right_answers,
+    judged_results,
 )
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.games import PlayFigures, count_games
@@ -215,7 +215,7 @@ class Run:
     @cached_property
     def shortcuts(self) -> tuple[Shortcut, ...]:
         """The accuracy of each heuristic on the judged questions, scored like deciders."""
-        right = right_answers(self.results)
+        right = judged_results(self.results)
         return count_shortcuts(self.shortcut_choices, right, strict_official=self.strict_official)
 
     @cached_property
@@ -301,7 +301,7 @@ class Run:
 
     def figures(self) -> Evaluation:
         """Return the summary statistics of the run."""
-        spec, right = self.spec, right_answers(self.results)
+        spec, right = self.spec, judged_results(self.results)
         same = ("games", "strict_official", "counts", "spent", "shortcuts", "epochs")
         return Evaluation(
             model=None if spec is None else spec.model.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import Field
 
@@ -260,17 +260,12 @@ def view_questions(
         "mean_accuracy": _means(summaries),
         **{table.measure: _figures(table) for table in analysis.tables},
     }
-    return PaperView(
-        paper=publication.name,
-        citation=publication.citation,
-        setting=publication.setting,
+    tables = (table for table in publication.tables if table.world is None)
+    return _view(
+        publication,
+        (_table(table, measured.get(table.measure, {}), models) for table in tables),
         same_scoring=publication.strict_official == strict_official,
         models=tuple(dict.fromkeys(models.values())),
-        tables=tuple(
-            _table(table, measured.get(table.measure, {}), models)
-            for table in publication.tables
-            if table.world is None
-        ),
     )
 
 
@@ -284,12 +279,13 @@ def view_games(publication: Publication, found: PlayFigures) -> PaperView:
             ours.setdefault(one.player, {}).update(_of_games(table, one))
         players = dict.fromkeys(ours, NO_MODEL)
         tables.append(_table(table, ours, players).changed(our_reference=reference))
-    return PaperView(
-        paper=publication.name,
-        citation=publication.citation,
-        setting=publication.setting,
-        tables=tuple(tables),
-    )
+    return _view(publication, tables)
+
+
+def _view(publication: Publication, tables: Iterable[PaperTable], **more: Any) -> PaperView:  # noqa: ANN401  (fields of the view)
+    """Return the view of a paper with these tables."""
+    about = {name: getattr(publication, name) for name in ("citation", "setting")}
+    return PaperView(paper=publication.name, tables=tuple(tables), **about, **more)
 
 
 def _table(table: PublishedTable, ours: _Figures, models: Mapping[str, str]) -> PaperTable:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from math import fsum
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
@@ -25,33 +25,20 @@ from dqa.core.records import Record
 from dqa.deciders.base import Settings
 from dqa.evaluation.prepare import DatabaseLocation, locations_of
 from dqa.evaluation.results import Result
-from dqa.evaluation.score import Judge
+from dqa.evaluation.score import Assessment, Judge
 from dqa.evaluation.statistics.summaries import grouped
 
+Right: TypeAlias = Mapping[str, Result | Assessment]
+"""A result or an assessment of each judged question, by the key of the question.
 
-class RightAnswers(NamedTuple):
-    """The right answers to a question, with and without strict scoring.
-
-    Attributes
-    ----------
-    with_ties
-        The right answers without strict scoring: all best candidates.
-    by_label
-        The right answers with strict scoring: only the official label. If there is no official
-        label, all best candidates are right.
-    """
-
-    with_ties: Sequence[Candidate]
-    by_label: Sequence[Candidate]
-
-    @classmethod
-    def of(cls, official: Candidate | None, ties: Sequence[Candidate]) -> Self:
-        """Return the right answers, given the ties and the official label if there is one."""
-        return cls(ties, ties if official is None else (official,))
+Its `ties` are the right answers without strict scoring. With strict scoring, only `official` is
+right, if the question has an official answer.
+"""
 
 
-Right: TypeAlias = Mapping[str, RightAnswers]
-"""The right answers by the key of the question."""
+def right_answers(known: Result | Assessment, *, strict: bool) -> Sequence[Candidate]:
+    """Return the right answers to a question, with or without strict scoring."""
+    return known.ties if known.official is None or not strict else (known.official,)
 
 
 class ShortcutChoices(Record):
@@ -183,13 +170,9 @@ def _opened(
     return plugins.backend("sqlite").load(question_set.situation_of(question))
 
 
-def right_answers(results: Iterable[Result]) -> dict[str, RightAnswers]:
-    """Return the right answers of the judged questions of a run, by key."""
-    return {
-        result.question: RightAnswers.of(result.official, result.ties)
-        for result in results
-        if result.outcome.judged
-    }
+def judged_results(results: Iterable[Result]) -> dict[str, Result]:
+    """Return a result of each judged question of a run, by the key of the question."""
+    return {result.question: result for result in results if result.outcome.judged}
 
 
 def count_shortcuts(
@@ -202,7 +185,7 @@ def count_shortcuts(
     choices
         Answers of the heuristics.
     right
-        The right answers of the judged questions. Other questions are ignored.
+        The judged questions. Other questions are ignored.
     strict_official
         Whether only the official answer is right, even if other candidates are equally good.
 
@@ -216,10 +199,10 @@ def count_shortcuts(
     judged = [(line, right[line.question]) for line in choices if line.question in right]
     questions = Counter(line.scenario for line, _ in judged)
     answered: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
-    for line, answers in judged:
+    for line, known in judged:
         for name, choice in line.choices.items():
-            both = choice in answers.with_ties, choice in answers.by_label
-            answered.setdefault((line.scenario, name), []).append(both)
+            ties, label = (choice in right_answers(known, strict=one) for one in (False, True))
+            answered.setdefault((line.scenario, name), []).append((ties, label))
     return tuple(
         Shortcut(
             name=name,
@@ -244,7 +227,7 @@ def count_chance(
     shares: dict[str, list[float]] = {}
     for line in choices:
         if line.question in right and line.candidates is not None:
-            answers = right[line.question][strict_official]
+            answers = right_answers(right[line.question], strict=strict_official)
             share = min(1.0, len(answers) / line.candidates)
             shares.setdefault(line.scenario, []).append(share)
     return tuple(
@@ -290,8 +273,7 @@ def measure_shortcuts(
         A heuristic's statement cannot run.
     """
     judge = Judge(question_set, rule_set, strict_official)
-    known = {question.key: judge.unchosen(question) for question in question_set.questions}
-    right = {key: RightAnswers.of(one.official, one.ties) for key, one in known.items()}
+    right = {question.key: judge.unchosen(question) for question in question_set.questions}
     return count_shortcuts(
         choose_by_shortcuts(question_set), right, strict_official=strict_official
     )

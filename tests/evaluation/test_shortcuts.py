@@ -10,9 +10,10 @@ import pytest
 import dqa
 from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
+from dqa.evaluation.results import Outcome
+from dqa.evaluation.score import Assessment
 from dqa.evaluation.shortcuts import (
     Chance,
-    RightAnswers,
     Shortcut,
     ShortcutChoices,
     best_shortcuts,
@@ -35,7 +36,10 @@ def line(number: int, candidates: int | None = 4, **choices: str | int | None) -
 
 
 LINES = (line(1, near="a", far="b"), line(2, near="a", far=None), line(3, near="c", far="c"))
-RIGHT = {"shops/1": RightAnswers.of("b", ("a", "b")), "shops/2": RightAnswers.of(None, ("c",))}
+RIGHT = {
+    "shops/1": Assessment(Outcome.WRONG, official="b", ties=("a", "b")),
+    "shops/2": Assessment(Outcome.WRONG, ties=("c",)),
+}
 
 
 def test_only_questions_that_were_judged_count() -> None:
@@ -60,7 +64,7 @@ def test_a_heuristic_of_some_questions_only_is_left_out() -> None:
 def test_chance_is_the_mean_share_of_right_answers() -> None:
     """A question that does not list its candidates has none."""
     lines = (*LINES, line(4, candidates=None))
-    right = RIGHT | {"shops/4": RightAnswers.of("a", ("a",))}
+    right = RIGHT | {"shops/4": Assessment(Outcome.WRONG, ties=("a",))}
     chance = Chance(scenario="shops", questions=2, share=0.375)
     assert count_chance(lines, right) == (chance,)
     assert count_chance(lines, right, strict_official=True) == (chance.changed(share=0.25),)

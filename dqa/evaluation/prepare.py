@@ -408,18 +408,16 @@ def _select(
         A scenario must be left out although `may_leave_out` is false, or no decider supports any
         remaining scenario.
     """
-    selected, lines = questions.questions, []
-    first = {question.scenario: question for question in reversed(selected)}
-    # All questions of a scenario have the same form; a user's own questions may differ.
-    own = [question for question in selected if questions.has_location(question)]
+    lines: list[str] = []
     refused: dict[str, UsageError] = {}
-    for question in (*first.values(), *own):
+    for question in questions.questions:
         try:
             for name in _supporting(deciders, scenarios, question.scenario):
                 check_decider(deciders[name], question)
         except UsageError as error:
             refused.setdefault(question.scenario, error)
-    stay = tuple(scenario for scenario in first if scenario not in refused)
+    asked = dict.fromkeys(question.scenario for question in questions.questions)
+    stay = tuple(scenario for scenario in asked if scenario not in refused)
     if refused and not (may_leave_out and stay):
         raise next(iter(refused.values()))
     for scenario, problem in sorted(refused.items()):

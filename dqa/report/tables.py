@@ -19,7 +19,6 @@ from dqa.evaluation.statistics.summaries import (
     TagCount,
     Tally,
     grouped,
-    kind_means,
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
@@ -319,11 +318,13 @@ class Evaluation(Record):
         }
         last = _last_decider_row(self.results)
         tables = [Table.grid(ACCURACIES, "Decider", cells, titles, last)]
-        if means := kind_means(self.results):
-            shares = {(m.decider, m.scenario): f"{100 * m.accuracy:.1f}" for m in means}
-            scenarios = {mean.scenario: titled(mean.scenario) for mean in means}
+        if self.means:
+            shares = {(m.decider, m.scenario): f"{100 * m.accuracy:.1f}" for m in self.means}
+            scenarios = {mean.scenario: titled(mean.scenario) for mean in self.means}
             shares |= {key: text for key, text in below.items() if key[1] in scenarios}
-            tables.append(Table.grid(MEANS, "Decider", shares, scenarios, _last_decider_row(means)))
+            tables.append(
+                Table.grid(MEANS, "Decider", shares, scenarios, _last_decider_row(self.means))
+            )
         return [*tables, *epoch_tables(self.epochs)]
 
     def scoring(self) -> list[str]:

@@ -120,7 +120,7 @@ def ray_executor(
     """
     slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
     count = min(slots, len(run.tasks), calls.max_concurrency or slots)
-    packed = ray.put(pack_run(run, objects, _pack, needed_variables(run)))
+    packed = ray.put(pack_run(run, objects, cloudpickle.dumps, needed_variables(run)))
     shares = share_options(calls, options, [options.workers] * count)
     ready: set[RayLane] = set()
     return Executor([RayLane(ready, packed, *share) for share in shares], options.workers)
@@ -183,11 +183,6 @@ class RayLane(Lane):
             if not (at_once or is_busy):
                 ray.wait([self._actor.close.remote()], timeout=CLOSING_SECONDS)
             ray.kill(self._actor)
-
-
-def _pack(value: object) -> bytes:
-    packed: bytes = cloudpickle.dumps(value)  # type: ignore[no-untyped-call]
-    return packed
 
 
 def _first_line(error: Exception) -> str:

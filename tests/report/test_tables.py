@@ -7,7 +7,7 @@ from typing import Any
 
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.shortcuts import Shortcut
-from dqa.evaluation.statistics.summaries import Summary, count_epochs, summarise
+from dqa.evaluation.statistics.summaries import Summary, count_epochs, kind_means, summarise
 from dqa.report.tables import Evaluation, epoch_tables, interval_lines
 from tests.evaluation.statistics.results import result
 
@@ -28,6 +28,7 @@ def summary(decider: str, database: str, correct: int, failed: int = 0) -> Summa
 def evaluation(rows: Sequence[Summary], **changes: Any) -> Evaluation:
     """Return the figures of a run with these summaries."""
     known: dict[str, Any] = {"results": tuple(rows), "shortcuts": (), "chance": ()}
+    known["means"] = kind_means(rows)
     return Evaluation.model_construct(**(known | {"strict_official": False} | changes))
 
 

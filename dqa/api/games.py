@@ -112,7 +112,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     recorded = None if where is None else redact(where)
     games = GamesRecord(run=uuid4().hex, history=recorded, weights=dict(setup.weights))
     with ExitStack() as opened:
-        with work.storing(spec, setup.content_hash, spec.size, games) as store:
+        with work.storing(spec, setup.content_hash, spec.size, objects, games) as store:
             games = store.record.games or games
             executor = None
             if store.done < spec.size:  # a finished run does not need the history

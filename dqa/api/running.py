@@ -94,6 +94,7 @@ class StoredWork:
         self.watcher = watcher or Watcher()
         is_folder = self.location is not None and self.location.folder is not None
         self._retry_failed = retry_failed or resume or is_folder
+        self._may_change = resume
         self._store: RunStore | None = None
         # Only the run that started a recording may continue it.
         recording = None if resume or self.location is None else self.calls.record
@@ -114,7 +115,12 @@ class StoredWork:
 
     @contextmanager
     def storing(
-        self, spec: AnySpec, content_hash: str, planned: int, games: GamesRecord | None = None
+        self,
+        spec: AnySpec,
+        content_hash: str,
+        planned: int,
+        objects: PassedObjects,
+        games: GamesRecord | None = None,
     ) -> Iterator[RunStore]:
         """Open the store of the run until the block ends. Errors say how to resume it."""
         record = RunRecord(
@@ -125,6 +131,7 @@ class StoredWork:
             options=self.options,
             calls=self.calls,
             versions=versions(),
+            sources={} if self._may_change else objects.sources,
             games=games,
         )
         if self.location is not None:
@@ -305,7 +312,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Whether to resume the run at `out` with its recorded settings. If you pass further
         arguments, they must equal the recorded arguments. Passwords and keys are not stored: pass
         the URL with its password, or set the environment variable that the error message names.
-        Pass decider and question objects again. Decisions that could not be judged are repeated.
+        Pass decider and question objects again; the code of own deciders may have changed.
+        Decisions that could not be judged are repeated.
     retry_failed
         Whether a resumed run repeats decisions that ended because of a server failure or a bug.
     options, calls
@@ -347,7 +355,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     with (
         run_span(setup),
         open_executor(setup, objects, work.calls, work.options) as executor,
-        work.storing(setup.spec, content, len(setup.tasks)) as store,
+        work.storing(setup.spec, content, len(setup.tasks), objects) as store,
     ):
         shortcuts = choose_by_shortcuts(setup.questions, setup.locations)
         store.add_shortcuts(shortcuts)

@@ -13,7 +13,7 @@ from dqa.cli.options import argument
 from dqa.cli.output import echo, echo_data, echo_json, echo_text
 from dqa.cli.output import show as show_output
 from dqa.core.errors import UsageError
-from dqa.core.text import counted
+from dqa.core.text import counted, shortened
 from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.results import Outcome
 from dqa.report.table import Table
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dqa.report.counts import RunCounts
 
 _TIES = 5
+_ANSWER = 80
 _STDOUT = "-"
 
 
@@ -177,13 +178,17 @@ def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
         yield f"{where}: {result.outcome}. {_describe_result(result)}"
         if run.location is not None:
             yield f"    {trace_command(run.location, result.key, repeated=repeated)}"
-    missing = f"; {run.counts.missing:,} are not made yet" if run.counts.missing else ""
-    yield f"{len(wanted)} of {len(run.results)} decisions{missing}."
+    failed = len(run.find(failed=True))
+    rest = f"; {run.counts.missing:,} are not made yet" if run.counts.missing else ""
+    rest += f"; {failed:,} failed (--failed)" if failed else ""
+    yield f"{len(wanted)} of {len(run.results)} decisions{rest}."
 
 
 def _describe_result(result: Result) -> str:
     """Describe the choice, the right answer, and the error of a decision."""
-    text = "Chose nothing" if result.choice is None else f"Chose {result.choice}"
+    text = f"Chose {result.choice or 'nothing'}"
+    if result.choice is None and result.answer:
+        text += f" (the answer: {shortened(result.answer, _ANSWER)})"
     if result.ties:
         more = " ..." if len(result.ties) > _TIES else ""
         text += f"; the right answer is {' or '.join(map(str, result.ties[:_TIES]))}{more}"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +30,21 @@ class PassedObjects:
 
     deciders: Mapping[str, Decider | DeciderFactory] = field(default_factory=dict)
     chats: Mapping[str, BaseChatModel] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The hashes of the files that define the own deciders, by name of the decider.
+
+        In a notebook, it is the hash of the class. A class without source code is left out.
+        """
+        hashes = {}
+        for name, decider in self.deciders.items():
+            for part in (inspect.getmodule(type(decider)), type(decider)):
+                with suppress(OSError, TypeError):
+                    source = inspect.getsource(part)  # type: ignore[arg-type]  (None: TypeError)
+                    hashes[name] = hashlib.sha256(source.encode()).hexdigest()
+                    break
+        return hashes
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ class RunRecord(Record):
         The options of the command that most recently started or resumed the run.
     versions
         The versions of Python and of the main packages.
+    sources
+        The hashes of the files that define own deciders, by name of the decider.
     games
         Additional data of a run of games.
     resumable
@@ -94,6 +96,7 @@ class RunRecord(Record):
     options: RunOptions = RunOptions()
     calls: CallOptions = CallOptions()
     versions: dict[str, str] = Field(default_factory=dict)
+    sources: dict[str, str] = Field(default_factory=dict)
     games: GamesRecord | None = None
     resumable: bool = True
 
@@ -163,6 +166,13 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
             f"The run in {where} cannot resume, because its questions, databases, candidates or "
             f"world have changed ({what}): restore them, or name another location."
         )
+    for decider, source in current.sources.items():
+        if earlier.sources.get(decider, source) != source:
+            raise UsageError(
+                f"{where} contains decisions of another version of the decider '{decider}': its "
+                "file has changed. Name another location. To keep these decisions and make the "
+                "missing ones with the new version, pass resume=True."
+            )
     games, began = current.games, earlier.games or GamesRecord()
     if games is not None:
         for player, learned in began.weights.items():
@@ -172,7 +182,10 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
                     "trained again: restore the weights (DQA_CACHE), or name another location."
                 )
         games = games.changed(run=began.run, history=games.history or began.history)
-    return current.changed(began=earlier.began, versions=earlier.versions, games=games)
+    sources = current.sources | earlier.sources
+    return current.changed(
+        began=earlier.began, versions=earlier.versions, sources=sources, games=games
+    )
 
 
 def name_run(record: RunRecord) -> str:

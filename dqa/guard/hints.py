@@ -15,6 +15,8 @@ _LONGEST_LISTING = 1_500
 """The maximum number of characters of a list of names."""
 _OWNERS = 3
 """The maximum number of tables or labels to list as owners of a column or property."""
+_OF_FIELD = re.compile("column|property", re.IGNORECASE)
+"""Matches an error about the name of a column or a property."""
 _OF_PART = re.compile(r"^(?!.*(?:column|property)).*\b(?:table|relation|label)\b", re.IGNORECASE)
 """Matches an error about the name of a table, a label or a type."""
 _NO_FUNCTION = re.compile(
@@ -74,7 +76,8 @@ def unknown_name(
         if not schema.tables:  # LadybugDB does not say whether a property or a label is unknown
             names += [part.name for part in parts]
         hint = _owning(bare, parts, schema) or closest(bare, names, schema=schema)
-    hint = hint or closest(bare, [part.name for part in parts], schema=schema)
+    if not _OF_FIELD.search(problem):
+        hint = hint or closest(bare, [part.name for part in parts], schema=schema)
     what = "Tables" if schema.tables else "There is"
     listing = f" {what}: {_listing(parts, schema)}" if parts else ""
     return StatementError(f"{problem}.{visible(hint + listing)}")

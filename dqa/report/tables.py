@@ -233,8 +233,8 @@ def how_to_report(crashed: Trace, location: RunLocation | None, *, repeated: boo
         where = f"'{trace_command(location, crashed.key, repeated=repeated)}' shows its traceback"
     return (
         f"This is a bug of {crashed.decider}, not a wrong answer: {where}. Correct it if the "
-        "decider is yours. Otherwise, report it to its maintainers, with the versions in the run's "
-        "record. --resume RUN repeats the decision."
+        "decider is yours, and repeat the decision (--resume RUN, in Python resume=True). If not, "
+        "report it to its maintainers, with the versions in the run's record."
     )
 
 

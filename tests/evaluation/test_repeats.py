@@ -17,6 +17,7 @@ from dqa.loaders.sources import GeneratedQuestions
 from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import Answer
 from dqa.testing.models import PreparedReplies
+from tests.programs import run_python
 from tests.stored import change_results
 
 ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:analyst", label="guess")
@@ -64,6 +65,31 @@ def test_epochs_are_resumed_and_chosen_among(tmp_path: Path) -> None:
     assert trace.key == whole.results[-1].key
     with pytest.raises(UnknownNameError, match="epoch"):
         again.select("locating/2", epoch=3)
+
+
+def test_a_changed_own_decider_is_not_mixed_with_its_earlier_version(tmp_path: Path) -> None:
+    """Unless the caller resumes the run."""
+    program = """import dqa
+class Own(dqa.Decider):
+    name = "own"
+    def decide(self, question, database):
+        return dqa.Decision(dqa.Ending.ANSWERED, answer="{0}")
+try:
+    about = dqa.GeneratedQuestions(scenarios=["locating"], count=1)
+    run = dqa.evaluate(about, [Own()], databases="sqlite", out="run", resume={1})
+    print(run.results[0].answer)
+except dqa.UsageError as error:
+    print(error)
+"""
+    expected = [
+        ("v1", False, "v1"),
+        ("v1", False, "v1"),
+        ("v2", False, "'own'"),
+        ("v2", True, "v1"),
+    ]
+    for answer, resume, said in expected:
+        (tmp_path / "own.py").write_text(program.format(answer, resume))
+        assert said in run_python(tmp_path / "own.py", cwd=tmp_path).stdout
 
 
 def test_a_replay_plays_each_epoch_its_own_replies(tmp_path: Path) -> None:

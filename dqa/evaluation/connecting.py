@@ -39,9 +39,9 @@ class PassedObjects:
         """
         hashes = {}
         for name, decider in self.deciders.items():
-            for part in (inspect.getmodule(type(decider)), type(decider)):
+            for part in (inspect.getmodule(type(decider)) or type(decider), type(decider)):
                 with suppress(OSError, TypeError):
-                    source = inspect.getsource(part)  # type: ignore[arg-type]  (None: TypeError)
+                    source = inspect.getsource(part)
                     hashes[name] = hashlib.sha256(source.encode()).hexdigest()
                     break
         return hashes

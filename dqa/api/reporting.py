@@ -30,7 +30,6 @@ from dqa.report.pages import write_page
 from dqa.report.run_report.figures import Decided, ReportedRun, by_question, make_report
 from dqa.report.run_report.page import question_details, render_report, truth_of
 from dqa.report.run_report.records import Report
-from dqa.report.spending import cost_of
 
 _NO_ANALYSIS = (
     "an analysis needs right and wrong decisions, which games do not have. 'dqa show' prints the "
@@ -148,7 +147,7 @@ def export_rows(run: AnyRun) -> tuple[ExportedDecision, ...]:
             **dict(result),
             judged=result.outcome.judged,
             seconds=seconds.get(result.key),
-            cost=cost_of(result, found.prices),
+            cost=None if found.prices is None else found.prices.known_cost(result.usage),
             candidates=None if line is None else line.candidates,
             shortcuts={} if line is None else line.choices,
         )

@@ -69,11 +69,6 @@ def spending(
     return Spending.of(used, None if prices is None else prices.cost(used), unknown)
 
 
-def cost_of(result: Result, prices: Prices | None) -> float | None:
-    """Return the cost of a decision; None if it is unknown."""
-    return None if prices is None else prices.known_cost(result.usage)
-
-
 def usage_text(used: Usage) -> str:
     """Describe the tokens of a decision."""
     counts = {

@@ -70,6 +70,12 @@ _OPERATORS = frozenset(
 _BRACES = (TokenType.L_BRACE, TokenType.R_BRACE)
 _DATE = [TokenType.L_BRACE, TokenType.STRING, TokenType.R_BRACE]
 """The tokens of ``{d '2024-01-01'}`` except the word."""
+_ROWS = [TokenType.ALIAS, TokenType.L_PAREN, TokenType.VALUES]
+"""The tokens before the rows of a part of WITH."""
+_COLUMN_OPTIONS = [
+    [TokenType.DEFAULT, kind, TokenType.ON] for kind in (TokenType.STRING, TokenType.NUMBER)
+]
+"""The tokens before EMPTY or ERROR in an option of a column of JSON_TABLE."""
 _TEXTS = (
     *(exp.Anonymous, exp.BitString, exp.ByteString, exp.HexString, exp.Identifier, exp.Literal),
     *(exp.National, exp.RawString, exp.UnicodeString, exp.JSONPathPart, exp.Placeholder),
@@ -121,7 +127,7 @@ def _is_part(table: exp.Table, dialect: str) -> bool:
     """
     node: exp.Expr | None = table.parent
     below: exp.Expr = table
-    name = _spelled(table.this, dialect)
+    name = spelled(table.this, dialect)
     while node is not None and not table.db:
         parts: list[exp.Expr] = []
         if isinstance(node, exp.With):
@@ -145,10 +151,11 @@ def _is_part(table: exp.Table, dialect: str) -> bool:
 
 
 def _names_of(parts: Sequence[exp.Expr], dialect: str) -> set[str]:
-    return {_spelled(part.args["alias"].this, dialect) for part in parts}
+    return {spelled(part.args["alias"].this, dialect) for part in parts}
 
 
-def _spelled(name: exp.Expr, dialect: str) -> str:
+def spelled(name: exp.Expr, dialect: str) -> str:
+    """Return the name of an identifier as the database spells it."""
     is_exact = bool(name.args.get("quoted")) or dialect in {"mysql", "mariadb"}
     return name.name if is_exact else fold(name.name)
 
@@ -175,9 +182,11 @@ def parse(read: StatementText, dialect: str, functions: frozenset[str] = frozens
     joins: set[str] = set()
     adapted = [*_adapted(tokens, dialect, allowed, known, joins)]
     # MySQL reads VALUES ROW(...); MariaDB reads VALUES (...), as ANSI SQL does.
-    reader = (
-        "ansi" if dialect == "mariadb" and adapted[0].token_type is TokenType.VALUES else dialect
+    kinds = [token.token_type for token in adapted]
+    is_rows = kinds[0] is TokenType.VALUES or any(
+        kinds[number : number + 3] == _ROWS for number in range(len(kinds))
     )
+    reader = "ansi" if dialect == "mariadb" and is_rows else dialect
     parser = dialect_of(reader).parser(max_nodes=_SPARE_NODES + _NODES * len(adapted))
     try:
         trees = parser.parse(adapted, text)
@@ -226,7 +235,7 @@ def _adapted(
     brackets: list[TokenType] = []
     closed: TokenType | None = None  # the token before the bracket that was just closed
     is_mysql, join_name = dialect in {"mysql", "mariadb"}, -1
-    braced = _braces_of_dates(tokens) if is_mysql else set()
+    unread = _unread_by_mysql(tokens) if is_mysql else set()
     for number, token in enumerate(tokens):
         before, after = tokens[max(number - 1, 0)], tokens[min(number + 1, len(tokens) - 1)]
         kind, text = token.token_type, token.text
@@ -248,7 +257,7 @@ def _adapted(
                 joins.add(after.text.casefold())
             if join_name in {number, number + 1} or _is_postgres_word(before, token, after, known):
                 continue
-        elif number in braced or (is_mysql and _is_mysql_word(before, token, clause, known)):
+        elif number in unread or (is_mysql and _is_mysql_word(before, token, clause, known)):
             continue
         name = text if kind is TokenType.IDENTIFIER else text.lower()
         if after.token_type is TokenType.L_PAREN and name in allowed:
@@ -293,16 +302,22 @@ def _is_mysql_word(
     return is_order or is_time or name in known["words that change nothing"]
 
 
-def _braces_of_dates(tokens: Sequence[Token]) -> set[int]:
-    """Return the positions of the tokens around dates and times: ``{d`` and ``}``."""
+def _unread_by_mysql(tokens: Sequence[Token]) -> set[int]:
+    """Return the positions of tokens that sqlglot cannot read in MySQL's dialects.
+
+    These are the signs around dates and times, ``{d`` and ``}``, and the options of a column of
+    JSON_TABLE, as in ``DEFAULT 'x' ON EMPTY``.
+    """
     kinds = [token.token_type for token in tokens]
-    return {
-        number + offset
-        for number, word in enumerate(tokens[1:])
-        if [kinds[number], *kinds[number + 2 : number + 4]] == _DATE
-        and word.text.lower() in {"d", "t", "ts"}
-        for offset in (0, 1, 3)
-    }
+    found = set[int]()
+    for number, token in enumerate(tokens[1:]):
+        word = token.text.lower()
+        if [kinds[number], *kinds[number + 2 : number + 4]] == _DATE and word in {"d", "t", "ts"}:
+            found |= {number, number + 1, number + 3}
+        is_option = kinds[number - 2 : number + 1] in _COLUMN_OPTIONS and number > 1
+        if is_option and word in {"empty", "error"}:
+            found |= {*range(number - 2, number + 2)}
+    return found
 
 
 def _refuse_too_large(tokens: Sequence[Token]) -> None:

@@ -179,12 +179,14 @@ _NO_QUERY = r"(?!(?:select|with|values|from|pivot|summarize)\b)"
 """Excludes EXPLAIN before a query, because the engine must explain the plan of a query."""
 _TABLE = rf"(?P<table>{_WRITTEN}(?: ?\. ?{_WRITTEN}){{0,2}}|{_TEXT})"
 _SCHEMA = rf"(?: (?:from|in) (?P<schema>{_WRITTEN}))?"
-_LIKE = rf"(?: like (?P<like>{_TEXT}))?"
+_LIKE = (
+    r"(?: (?:like|where `?(?:name|field|tables_in_[\w$]+)`? ?(?:(?P<equal>=)|like)) ?"
+    rf"(?P<like>{_TEXT}))?"
+)
 
 
 _FORMS = {
-    "tables": rf"show(?: full| extended| all)? tables{_SCHEMA}{_LIKE}"
-    rf"|show table status(?: (?:from|in) (?P<of>{_WRITTEN}))?"
+    "tables": rf"show(?: full| extended| all)? (?:tables|table status){_SCHEMA}{_LIKE}"
     r"|pragma (?:show_tables|show_tables_expanded|table_list)|show|describe|desc",
     "schemas": rf"show (?:databases|schemas){_LIKE}",
     "columns": rf"(?:describe|desc|explain) (?:table )?{_NO_QUERY}{_TABLE}"
@@ -232,7 +234,8 @@ def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
     kind, found = form
     written = (found.get("like") or "'%'").strip("\"`[]'")
     signs = (".*" if sign == "%" else "." if sign == "_" else re.escape(sign) for sign in written)
-    like = re.compile("".join(signs), re.IGNORECASE | re.DOTALL)
+    pattern = re.escape(written) if found.get("equal") else "".join(signs)
+    like = re.compile(pattern, re.IGNORECASE | re.DOTALL)
     if kind == "schemas":
         return Rows(("schema",), ((namespace,),) if like.fullmatch(namespace) else ())
     if kind == "tables":
@@ -252,7 +255,7 @@ def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
 
 
 def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: Policy) -> None:
-    owners = [found.get("schema"), found.get("of"), *_parts(found.get("table") or "")[:-1]]
+    owners = [found.get("schema"), *_parts(found.get("table") or "")[:-1]]
     scope = policy.schema_scope.first if policy.schema_scope is not None else None
     for owner in filter(None, owners):
         name, is_quoted = owner.strip("\"`[]'"), not re.fullmatch(r"[\w$]+", owner)

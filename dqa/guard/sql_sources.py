@@ -131,10 +131,11 @@ def _chain(
 
 def _direct_sources(query: exp.Expr) -> list[exp.Expr]:
     """Return the sources of a SELECT, or of a chain of joins, that are not in brackets."""
-    first = query.args.get("from_") if isinstance(query, exp.Select) else None
-    start = query if isinstance(query, exp.Table) else first.this if first is not None else None
+    first: exp.Expr | None = query
+    if isinstance(query, exp.Select):
+        first = query.args["from_"].this if query.args.get("from_") else None
     joins = [join.this for join in query.args.get("joins") or ()]
-    return joins if start is None else [start, *joins]
+    return joins if first is None else [first, *joins]
 
 
 def _spelled_name(source: exp.Expr, dialect: str) -> str:
@@ -187,7 +188,7 @@ def _output_names(
         return known[id(source)]
     known[id(source)] = ["*"]  # the source may contain itself
     query = source if isinstance(source, exp.Table | exp.Values) else source.this
-    while isinstance(query, exp.Subquery | exp.SetOperation):
+    while isinstance(query, exp.SetOperation) or _is_bracket(query):
         query = query.this
     names: list[str] = []
     if query is source and isinstance(source, exp.Table):  # a part of WITH
@@ -199,13 +200,18 @@ def _output_names(
         names += [f"column{number}" for number, _ in enumerate(first.expressions, start=1)]
     for item in query.expressions if isinstance(query, exp.Select) else ():
         names += _names_of_item(item, query, parsed, known)
-    if isinstance(query, exp.Table) and query is not source:  # a join with an alias
+    if query is not source and isinstance(query, exp.Table | exp.Subquery):  # a join with an alias
         names += _names_of_item(exp.Star(), query, parsed, known)
     alias = source.args.get("alias")
     own = [spelled(column, parsed.dialect) for column in alias.columns] if alias else []
     rest = [] if own and "*" in names else names[len(own) :]
     known[id(source)] = [*own, *rest]
     return known[id(source)]
+
+
+def _is_bracket(query: exp.Expr) -> bool:
+    has_name = any(map(query.args.get, ("alias", "joins")))
+    return isinstance(query, exp.Subquery) and not has_name
 
 
 def _names_of_item(

@@ -13,7 +13,8 @@ from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, Part, TableInfo,
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
-from dqa.guard.policy import OF_GRAPH, Policy, small
+from dqa.guard.policy import Policy, small
+from dqa.guard.policy_fields import OF_GRAPH
 
 if TYPE_CHECKING:
     from dqa.core.situation import Schema

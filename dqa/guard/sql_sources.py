@@ -187,7 +187,7 @@ def _output_names(
     if id(source) in known:
         return known[id(source)]
     known[id(source)] = ["*"]  # the source may contain itself
-    query = source if isinstance(source, exp.Table | exp.Values) else source.this
+    query = source if isinstance(source, exp.Table | exp.Values | exp.Pivot) else source.this
     while isinstance(query, exp.SetOperation) or _is_bracket(query):
         query = query.this
     names: list[str] = []

@@ -17,7 +17,6 @@ otherwise pip does.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import shlex
 import shutil
@@ -70,13 +69,10 @@ def main(words: list[str]) -> int:
 
 def add_defaults(words: list[str]) -> list[str]:
     """Add defaults to the options of `eval`: generated questions and a new folder."""
-    parts = [part for word in words for part in word.split("=", word.startswith("--"))]
-    pairs = itertools.pairwise(parts)
-    # '--set NAME' is a source of questions; '--set NAME=VALUE' is a setting.
-    named = any(option == "--set" and "=" not in value for option, value in pairs)
-    if not named and not SOURCES & set(parts):
+    named = {word.partition("=")[0] for word in words}
+    if not SOURCES & named:
         words = ["--generate", "25", "--seed", "1", *words]
-    if not {"--out", "--resume", "--help", "-h"} & set(parts):
+    if not {"--out", "--resume", "--help", "-h"} & named:
         number = 1
         while Path("runs", f"eval-{number}").exists():
             number += 1

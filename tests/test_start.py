@@ -94,15 +94,14 @@ def test_packages_are_installed_once(checkout: Checkout) -> None:
 
 
 def test_eval_adds_questions_and_a_new_folder_unless_they_are_named(checkout: Checkout) -> None:
-    """`--set NAME` names questions, and `--set NAME=VALUE` does not."""
+    """A setting of a decider is not a source of questions."""
     demo = "--generate 25 --seed 1 "
     expected = {
         "": f"{demo}--out runs/eval-3",
         "--json": f"{demo}--json --out runs/eval-3",
         "--set dellma.samples=16": f"{demo}--set dellma.samples=16 --out runs/eval-3",
         "--set=dellma.samples=16": f"{demo}--set=dellma.samples=16 --out runs/eval-3",
-        "--set hard-1": "--set hard-1 --out runs/eval-3",
-        "--set=hard-1": "--set=hard-1 --out runs/eval-3",
+        "--generated hard-1": "--generated hard-1 --out runs/eval-3",
         "--release=x": "--release=x --out runs/eval-3",
         "--spec mine.yaml": "--spec mine.yaml --out runs/eval-3",
         "--questions mine.jsonl --out=mine": "--questions mine.jsonl --out=mine",

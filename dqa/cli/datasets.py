@@ -68,7 +68,9 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         from dqa.loaders.sets import write_set
 
         if given_by(ctx).keys() - {"question_set", "out", "as_json"}:
-            raise UsageError("--set NAME selects a fixed set of questions: use it only with --out.")
+            raise UsageError(
+                "--name NAME selects a fixed set of questions: use it only with --out."
+            )
         write_set(question_set, out)
     else:
         difficulty = replace(bounds, mix=_mix(mix))

@@ -63,8 +63,6 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Ask deciders questions about databases, and print how often each decider was right.
 
-    Use --set NAME without a value to select a named set of questions; 'dqa list' shows all sets.
-
     The exit code is 1 if a decision could not be judged. The last lines then show the command that
     resumes the run.
 
@@ -92,7 +90,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
         raise UsageError(f"The run {resumed} (--resume) already has a spec: leave out --spec.")
     record = _record_of(storing)
     base = record.spec if spec is None else RunSpec.read(spec)
-    how = _arguments(set_options, record, base, sets=True)
+    how = _arguments(set_options, record, base)
     if not isinstance(base, PlaySpec):  # `evaluate` refuses games
         questions = _questions(base, set_options)
         how["what"] = questions if base is None else base.changed(questions=questions)
@@ -110,14 +108,13 @@ def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> Question
     from dqa.loaders.sources import OwnQuestions
 
     named = {name: set_options[name] for name in _SOURCES if name in set_options}
-    named["settings"] = [one for one in named.get("settings", ()) if "=" not in one]
     changes = {_FIELDS[name]: set_options[name] for name in _FIELDS.keys() & set_options.keys()}
     if "scenarios" in changes:
         changes["scenarios"] = names_in("--scenarios", changes["scenarios"])
     if base is not None:
         stored, own = base.questions, named.keys() & _FIELDS.keys()
         is_same = isinstance(stored, OwnQuestions) or not own
-        if is_same and not named["settings"] and named.keys() <= own | {"settings"}:
+        if is_same and named.keys() <= own:
             known = type(stored).model_fields.keys()
             return stored.changed(**{name: changes[name] for name in known & changes.keys()})
         before = {"scenarios": stored.scenarios, "limit": stored.limit, "seed": base.seed}
@@ -291,14 +288,10 @@ def _record_of(storing: options.ResumingOptions) -> RunRecord:
 
 
 def _arguments(
-    set_options: Mapping[str, Any],
-    record: RunRecord,
-    base: RunSpec | PlaySpec | None,
-    *,
-    sets: bool = False,
+    set_options: Mapping[str, Any], record: RunRecord, base: RunSpec | PlaySpec | None
 ) -> dict[str, Any]:
     """Return the arguments of a run: the recorded options, replaced by options of the command."""
-    found = spec_fields(set_options, base, sets=sets)
+    found = spec_fields(set_options, base)
     removed = {_REMOVED[name]: None for name in _REMOVED.keys() & set_options.keys()}
     changes = {**removed, **set_options}
     for name, recorded in (("options", record.options), ("calls", record.calls)):

@@ -137,9 +137,7 @@ def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object
     return declared(name, Annotated[kind, "", *info.metadata], described, LIMITS)
 
 
-def spec_fields(
-    options: Mapping[str, Any], base: Deciding | None = None, *, sets: bool = False
-) -> dict[str, Any]:
+def spec_fields(options: Mapping[str, Any], base: Deciding | None = None) -> dict[str, Any]:
     """Convert values of options into fields of a spec.
 
     Parameters
@@ -150,8 +148,6 @@ def spec_fields(
     base
         If an option changes only a part of a field, the rest of the field comes from this spec.
         None stands for a spec with default values.
-    sets
-        Whether a value of ``--set`` may also be the name of a question set.
 
     Raises
     ------
@@ -171,9 +167,8 @@ def spec_fields(
             found[field] = whole.changed(**part) if is_record else replace(whole, **part)
     for name, value in options.items():
         if name == "settings":
-            pairs = [one for one in value if not sets or "=" in one]
-            if pairs:
-                found[name] = pairs_in("--set", pairs, "NAME=VALUE")
+            form = "NAME=VALUE (a set of questions: --generated SET)"
+            found[name] = pairs_in("--set", value, form)
         elif name in ("deciders", "databases"):
             found[name] = names_in(f"--{name}", value)
         elif name == "models":

@@ -31,7 +31,7 @@ Count: TypeAlias = Annotated[int, Ge(1)]
 Seed: TypeAlias = Annotated[int, Ge(0)]
 CountOrNone: TypeAlias = Annotated[int | None, Ge(1)]
 
-_SPELLINGS = {"settings": "set", "question_set": "set", "own": "questions"}
+_SPELLINGS = {"settings": "set", "question_set": "name", "own": "questions"}
 """The spellings of options that differ from the names of their parameters."""
 _PLACEHOLDERS = {int: "N", float: "X", Path: "FILE", bool: ""}
 

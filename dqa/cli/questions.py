@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dqa import plugins
 from dqa.cli import options
 from dqa.cli.options import CountOrNone, FormName, Seed
 from dqa.cli.output import report_defects
@@ -31,18 +32,16 @@ class QuestionOptions:
     ----------
     release : DIR
         Folder of a published release or benchmark.
-    generated : DIR
-        Folder of questions that 'dqa data generate' wrote.
+    generated : DIR|SET
+        Folder of questions that 'dqa data generate' wrote, or the name of a set of questions ('dqa
+        list' shows all sets).
     generate
         Generate N new questions in each scenario, each about its own database.
-    settings : NAME
-        Named set of questions. 'dqa list' shows all sets.
     """
 
     release: Path | None = None
     generated: Path | None = None
     generate: CountOrNone = None
-    settings: list[str] | None = None
 
     def source(
         self,
@@ -58,8 +57,7 @@ class QuestionOptions:
         Raises
         ------
         UsageError
-            There is no source, there are several sources, or ``--set`` changes a setting of a
-            decider.
+            There is no source, or there are several sources.
         """
         from dqa.loaders import sources
 
@@ -68,23 +66,20 @@ class QuestionOptions:
             kind = sources.source_of(self.release)
             found.append(kind(folder=self.release, form=form, strict=strict))
         if self.generated is not None:
-            found.append(sources.GeneratedFolder(folder=self.generated))
+            is_set = str(self.generated) in plugins.names("set") and not self.generated.exists()
+            found.append(
+                sources.NamedSet(name=str(self.generated))
+                if is_set
+                else sources.GeneratedFolder(folder=self.generated)
+            )
         if self.generate is not None:
             found.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
-        for name in self.settings or ():
-            if "=" in name:
-                raise UsageError(
-                    "This command runs no decider, so leave out --set NAME=VALUE, which changes a "
-                    "setting of a decider. To choose a set of questions, write --set NAME."
-                )
-            found.append(sources.NamedSet(name=name))
         found += self._own()
         if len(found) != 1:
             other = ", --questions FILE" if isinstance(self, AnyQuestionOptions) else ""
             raise UsageError(
                 f"Give exactly one source of questions, not {len(found)}: --release DIR, "
-                f"--generated DIR, --set NAME{other} or --generate N. To change a setting of a "
-                "decider, write --set NAME=VALUE."
+                f"--generated DIR or SET{other} or --generate N."
             )
         return found[0].changed(scenarios=scenarios, limit=limit)
 

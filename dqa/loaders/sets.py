@@ -126,7 +126,7 @@ class SetManifest(Record):
     questions
         The `QuestionSet.question_hash` of each question, by key.
     files
-        The SHA-256 of each file of ``dqa data generate --set``, by its path in the folder.
+        The SHA-256 of each file of ``dqa data generate --name``, by its path in the folder.
     """
 
     format: Literal["dqa-set"] = "dqa-set"

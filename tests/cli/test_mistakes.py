@@ -83,8 +83,8 @@ WRONG = {
     "data generate --out new --mix direct=0.3": "must sum to 1",
     "data generate --out new --mix direct=x,far=1": "direct=0.3,far=0.7",
     "data generate --out new --mix near=0.3,far=0.7": "no --mix share 'near'",
-    "data generate --out new --set hard-0": "There is no question set 'hard-0'. There are: hard-1",
-    "data generate --out new --set hard-1 --seed 2": "--set NAME selects a fixed set",
+    "data generate --out new --name hard-0": "There is no question set 'hard-0'. There are: hard-1",
+    "data generate --out new --name hard-1 --seed 2": "--name NAME selects a fixed set",
     # Stored runs
     "eval --resume run --max-steps 3": "max_steps was 20 and is now 3",
     "eval --resume run --deciders random": 'deciders was ["first"] and is now ["random"]',

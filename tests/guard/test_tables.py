@@ -98,10 +98,8 @@ def test_descriptions_come_from_the_visible_schema(
     """SHOW, DESCRIBE and PRAGMA work on every SQL database in one form."""
     database = opened[0]["denied"]
     assert database.query("SHOW TABLES").rows == (("dept",), ("emp",))
-    for condition in ("= 'emp'", "LIKE 'e_p'"):
-        shown = database.query(f"SHOW TABLES WHERE Tables_in_main {condition}")
-        assert shown.rows == (("emp",),)
-    assert database.query("SHOW TABLES WHERE Tables_in_main = 'e_p'").rows == ()
+    where = [f"SHOW TABLES WHERE Tables_in_main {sign} 'e_p'" for sign in ("LIKE", "=")]
+    assert [database.query(one).rows for one in where] == [(("emp",),), ()]
     described = database.query("DESCRIBE emp")
     assert [row[0] for row in described.rows] == ["id", "name", "dept_id"]
     assert "salary" not in str(database.query("SHOW CREATE TABLE emp").rows)

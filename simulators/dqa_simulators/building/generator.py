@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,34 +130,34 @@ def build_building(
     return _situation(rng, name, economy, first_id)
 
 
-@dataclass(frozen=True, slots=True)
-class _Flows:
-    """The goods, building and amount of each row of `supply` or `demand`; arrays of shape (r,)."""
-
-    goods: _Ints
-    building: _Ints
-    amount: _Floats
+_Flows: TypeAlias = tuple[_Ints, _Ints, _Floats]
+"""The goods, building and amount of each row of `supply` or `demand`; arrays of shape (r,)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Buildings:
-    """The buildings as arrays of shape (b,)."""
+class _Buildings(NamedTuple):
+    """The buildings as arrays of shape (b,); see `_Economy`."""
 
-    main: _Ints  # the goods in the name of the building
-    kind: _Ints  # class of building
+    main: _Ints
+    kind: _Ints
     level: _Ints
 
 
 @dataclass(frozen=True, slots=True)
 class _Economy:
-    """Arrays of g goods, and the buildings with their outputs and needs."""
+    """The economy as arrays: g goods, b buildings, s rows of `supply`, d rows of `demand`."""
 
     tier: _Ints  # (g,)
     base_price: _Floats  # (g,)
     pop_demand: _Floats  # (g,)
-    buildings: _Buildings
-    supply: _Flows
-    demand: _Flows
+    main: _Ints  # (b,) the goods in the name of the building
+    kind: _Ints  # (b,) class of building
+    level: _Ints  # (b,)
+    supplied: _Ints  # (s,) the goods
+    supplier: _Ints  # (s,) the building
+    output: _Floats  # (s,)
+    demanded: _Ints  # (d,) the goods
+    consumer: _Ints  # (d,) the building
+    need: _Floats  # (d,)
 
 
 def _draw(rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, deep: bool) -> _Economy:
@@ -167,15 +167,11 @@ def _draw(rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, deep: bo
     goods_of_makers = _goods_of_makers(rng, size, tier)
     supplies, needed = _counts(rng, size, buildings.kind, goods_of_makers.shape[1])
     supply = _supply(rng, goods_of_makers, buildings, supplies)
-    sold: _Floats = np.bincount(supply.goods, supply.amount, minlength=goods).astype(np.float64)
-    return _Economy(
-        tier=tier,
-        base_price=20.0 + 10.0 * rng.integers(0, 4, goods) + 15.0 * tier,
-        pop_demand=_pop_demand(rng, sold),
-        buildings=buildings,
-        supply=supply,
-        demand=_demand(rng, goods_of_makers, buildings, needed, sold * plenty),
-    )
+    sold: _Floats = np.bincount(supply[0], supply[2], minlength=goods).astype(np.float64)
+    base_price = 20.0 + 10.0 * rng.integers(0, 4, goods) + 15.0 * tier
+    pop_demand = _pop_demand(rng, sold)
+    demand = _demand(rng, goods_of_makers, buildings, needed, sold * plenty)
+    return _Economy(tier, base_price, pop_demand, *buildings, *supply, *demand)
 
 
 def _buildings(
@@ -247,7 +243,7 @@ def _supply(
     poor = np.where(buildings.kind == _FARM, 0.05, 1.0)
     amount = (buildings.level * bonus * poor * rate[buildings.main])[building] / (1.0 + position)
     goods = goods_of_makers[buildings.main[building], position]
-    return _Flows(goods, building, np.round(amount, 3))
+    return goods, building, np.round(amount, 3)
 
 
 def _demand(
@@ -270,49 +266,44 @@ def _demand(
     requested = np.bincount(goods, amount, minlength=len(goods_of_makers))
     balance = total / np.where(requested > 0.0, requested, 1.0)
     scale = np.where(total > 0.0, np.clip(balance, 0.001, 20.0), 1.0)
-    return _Flows(goods, building, np.round(np.maximum(amount * scale[goods], 0.01), 3))
+    return goods, building, np.round(np.maximum(amount * scale[goods], 0.01), 3)
 
 
 def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -> _Economy:
     """Append `count` goods and buildings. New building i turns new goods i - 1 into goods i."""
     if not count:
         return economy
-    stock = economy.buildings
-    goods, buildings = len(economy.tier), len(stock.main)
+    goods, buildings = len(economy.tier), len(economy.main)
     level = 1 + rng.integers(0, 40, count)
     new_goods, new_buildings = goods + np.arange(count), buildings + np.arange(count)
 
-    def extended(flows: _Flows, added: _Ints, by: _Ints, rates: _Ints) -> _Flows:
-        return _Flows(
-            np.append(flows.goods, added),
-            np.append(flows.building, by),
-            np.append(flows.amount, level[by - buildings] * 5.0 * rates),
-        )
-
-    return _Economy(
-        tier=np.append(economy.tier, np.arange(count) % len(_GOODS_KINDS)),
-        base_price=np.append(economy.base_price, 20.0 + 10.0 * rng.integers(0, 9, count)),
-        pop_demand=np.append(economy.pop_demand, np.round(rng.uniform(5.0, 300.0, count), 3)),
-        buildings=_Buildings(
-            main=np.append(stock.main, new_goods),
-            kind=np.append(stock.kind, np.full(count, _MAKER)),
-            level=np.append(stock.level, level),
-        ),
-        supply=extended(economy.supply, new_goods, new_buildings, rng.integers(2, 20, count)),
-        demand=extended(
-            economy.demand, new_goods[:-1], new_buildings[1:], rng.integers(1, 9, count - 1)
-        ),
-    )
+    more = {
+        "tier": np.arange(count) % len(_GOODS_KINDS),
+        "base_price": 20.0 + 10.0 * rng.integers(0, 9, count),
+        "pop_demand": np.round(rng.uniform(5.0, 300.0, count), 3),
+        "main": new_goods,
+        "kind": np.full(count, _MAKER),
+        "level": level,
+        "supplied": new_goods,
+        "supplier": new_buildings,
+        "output": level * 5.0 * rng.integers(2, 20, count),
+        "demanded": new_goods[:-1],
+        "consumer": new_buildings[1:],
+        "need": level[1:] * 5.0 * rng.integers(1, 9, count - 1),
+    }
+    longer = {name: np.append(getattr(economy, name), values) for name, values in more.items()}
+    return replace(economy, **longer)
 
 
 def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id: int) -> Situation:
     """Write the economy into tables. Supplies and demands are in the order of buildings."""
-    goods, buildings = len(economy.tier), economy.buildings
+    goods, level = len(economy.tier), economy.level
     words = stems(rng, goods)
     kinds = [kind for tier in _GOODS_KINDS for kind in tier]
     width = len(_GOODS_KINDS[0])
     tier = np.minimum(economy.tier, len(_GOODS_KINDS) - 1)
-    ids = first_id + np.arange(len(buildings.main))
+    ids = first_id + np.arange(len(level))
+    luck = 0.8 + 0.01 * rng.integers(0, 41, len(ids))  # for buildings without inputs
     columns: dict[str, dict[str, NDArray[Any]]] = {
         "goods": {
             "goods_name": with_suffixes(words, tuple(kinds), tier * width + np.arange(goods) % 5),
@@ -323,26 +314,25 @@ def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id:
         },
         "building": {
             "id": ids,
-            "name": with_suffixes(words[buildings.main], _BUILDING_KINDS, buildings.kind),
-            "level": buildings.level,
+            "name": with_suffixes(words[economy.main], _BUILDING_KINDS, economy.kind),
+            "level": level,
         },
-        "supply": _columns(economy.supply, "supply", buildings.level, ids),
-        "demand": _columns(economy.demand, "demand", buildings.level, ids),
+        "supply": {
+            "goods_id": economy.supplied,
+            "building_id": ids[economy.supplier],
+            "max_supply": economy.output,
+            "current_output": np.round(economy.output * luck[economy.supplier], 3),
+            "level": level[economy.supplier],
+        },
+        "demand": {
+            "goods_id": economy.demanded,
+            "building_id": ids[economy.consumer],
+            "max_demand": economy.need,
+            "current_input": np.zeros(len(economy.need)),
+            "level": level[economy.consumer],
+        },
     }
-    flows = columns["supply"]
-    luck = 0.8 + 0.01 * rng.integers(0, 41, len(ids))  # for buildings without inputs
-    flows["current_output"] = np.round(flows["max_supply"] * luck[economy.supply.building], 3)
-    columns["demand"]["current_input"] = np.zeros(len(columns["demand"]["goods_id"]))
     return situation_of("building", name, columns)
-
-
-def _columns(flows: _Flows, table: str, level: _Ints, ids: _Ints) -> dict[str, NDArray[Any]]:
-    return {
-        "goods_id": flows.goods,
-        "building_id": ids[flows.building],
-        f"max_{table}": flows.amount,
-        "level": level[flows.building],
-    }
 
 
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:

@@ -16,16 +16,8 @@ from typing import Final
 
 import numpy as np
 
-from dqa_simulators.company.engine import State
-from dqa_simulators.company.parameters import (
-    LEVELS,
-    LONGEST,
-    PAST,
-    SUPPLIERS,
-    UNLIMITED,
-    Company,
-    Floats,
-)
+from dqa_simulators.company.engine import State, order_terms
+from dqa_simulators.company.parameters import LEVELS, PAST, UNLIMITED, Company, Floats
 
 _SHADOWS: Final = 10
 """The number of shadow prices that are tried for units in stock."""
@@ -123,44 +115,33 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
     edges = _edges(company, state, item)
     demands = _demands(company, item, scenarios, edges)
     moves = [_moves(company, item, PAST + number, edges) for number in range(len(demands))]
-    ahead = [_Period(demand, cells) for demand, cells in zip(demands, moves, strict=True)]
     # In the first scenario nothing is signed, closed or promoted.
-    plain = [_Period(one.demand[..., :1], one.moves) for one in ahead]
+    plain = [demand[..., :1] for demand in demands]
     best = np.full((2, sites), highest)
     for batch, site in product(range(2), range(sites)):
         shadow = np.tile(best, (_SHADOWS, 1, 1))
         shadow[:, batch, site] = grid
-        values = _solve(company, state, item, plain, cost[:1], shadow)
+        values = _solve(company, state, item, plain, moves, cost[:1], shadow)
         best[batch, site] = grid[int(np.argmin(values))]
     shadow = np.tile(best, (len(cost), 1, 1))
-    return _solve(company, state, item, ahead, cost, shadow)
-
-
-@dataclass(frozen=True)
-class _Period:
-    """The data of a period that do not depend on earlier decisions.
-
-    Attributes
-    ----------
-    demand
-        The demand by site, price level, edge of an interval, and scenario.
-    moves
-        Which intervals can contain the competitor's next price, given our last price level and the
-        interval of the competitor's last price.
-    """
-
-    demand: Floats
-    moves: list[np.ndarray]
+    return _solve(company, state, item, demands, moves, cost, shadow)
 
 
 def _solve(  # noqa: PLR0913, PLR0917
-    company: Company, state: State, item: int, ahead: list[_Period], cost: Floats, shadow: Floats
+    company: Company,
+    state: State,
+    item: int,
+    demands: list[Floats],
+    moves: list[list[np.ndarray]],
+    cost: Floats,
+    shadow: Floats,
 ) -> Floats:
     """Return the best value for each row of shadow prices.
 
-    Shadow prices have the axes row, batch and site. The first batch contains the units that can be
-    sold in the first period. The second batch contains the units that arrive later. All of them can
-    be sold from the earliest arrival on.
+    `demands` and `moves` contain the results of `_demands` and `_moves` for each period. Shadow
+    prices have the axes row, batch and site. The first batch contains the units that can be sold in
+    the first period. The second batch contains the units that arrive later. All of them can be sold
+    from the earliest arrival on.
     """
     prices = np.round(company.reference[item] * LEVELS, 2)[:, None, None]
     now = state.stock[item].sum(1) + state.coming[item, :, 0]
@@ -171,13 +152,14 @@ def _solve(  # noqa: PLR0913, PLR0917
     cost = np.where(is_available[None], np.minimum(cost, shadow[:, None, 1]), cost)
     value = np.zeros((len(LEVELS), _CELLS, len(shadow)))  # by last level, interval and row
     relabel = (company.RELABELLING * (1 - np.eye(len(LEVELS))))[:, :, None, None]
-    for number, period in reversed(list(enumerate(ahead))):
+    for number in reversed(range(len(demands))):
         margin = prices - cost[:, number].T[:, None, None]  # by site, level, edge and row
         margin = np.maximum(margin, -company.penalty[item])
-        demand = period.demand
+        demand = demands[number]
         reward = np.maximum(demand[:, :, :-1] * margin, demand[:, :, 1:] * margin).sum(0)
-        following = value.take(period.moves[0], axis=1)  # by level, last level, interval and row
-        for cells in period.moves[1:]:
+        first, *others = moves[number]
+        following = value.take(first, axis=1)  # by level, last level, interval and row
+        for cells in others:
             np.maximum(following, value.take(cells, axis=1), out=following)
         following += reward[:, None] - relabel
         value = following.max(0)
@@ -204,7 +186,11 @@ def _edges(company: Company, state: State, item: int) -> Floats:
 
 
 def _moves(company: Company, item: int, period: int, edges: Floats) -> list[np.ndarray]:
-    """Return the possible moves of the competitor's price in a period; see `_Period.moves`."""
+    """Return the possible moves of the competitor's price in a period.
+
+    The result lists the intervals that can contain the next price, by our last price level and the
+    interval of the competitor's last price.
+    """
     aim = company.undercut[item] * np.round(company.reference[item] * LEVELS, 2)[:, None]
     wobble = 0.015 * company.reference[item] * company.competitor_noise[period, item]
     moved = edges + company.follow[item] * (aim - edges) + wobble
@@ -256,16 +242,13 @@ def _unit_costs(company: Company, item: int, scenarios: _Scenarios, most: float)
     costs = np.full((len(scenarios.signed), periods, sites), most)
     life = int(company.shelf[item])
     contract = next((one for one in company.proposals if one.kind == "contract"), None)
-    for ordered, site, supplier in product(range(periods), range(sites), range(SUPPLIERS)):
-        price = company.cost[item, supplier] * company.cost_factor[PAST + ordered, supplier]
-        if np.isnan(price):
-            continue
-        chances = np.cumsum(company.leads[item, supplier])[: LONGEST - 1]
-        lead = 1 + int((company.lead_noise[PAST + ordered, item, site] > chances).sum())
-        arrival = ordered + lead + int(company.late[PAST + ordered, supplier])
-        luck = -np.log(company.defect_noise[PAST + ordered, item, site] + 1e-12)
-        share = min(0.6, float(company.defects[item, supplier] * luck))
-        unit = np.full(len(scenarios.signed), price / (1 - share))
+    offered = np.flatnonzero(~np.isnan(company.cost[item])).tolist()
+    for ordered, supplier, site in product(range(periods), offered, range(sites)):
+        everywhere = np.full(company.base.shape, supplier)
+        terms = order_terms(company, PAST + ordered, everywhere)
+        price, lead, defective = (values[item, site] for values in terms)
+        arrival = ordered + int(lead)
+        unit = np.full(len(scenarios.signed), price / (1 - defective))
         if contract and contract.supplier == supplier and PAST + ordered >= contract.period:
             unit = np.where(scenarios.signed, unit * (1 - company.DISCOUNT), unit)
         last = periods if life >= UNLIMITED else min(periods, arrival + life)

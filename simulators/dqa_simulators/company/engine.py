@@ -181,12 +181,12 @@ def play_period(company: Company, state: State, plan: Plan) -> tuple[State, Repo
     period, price = state.period, company.price(plan.level)
     items = np.arange(len(price))[:, None]
     quantity = np.where(state.open, plan.quantity, 0).astype(float)
-    unit_cost = company.cost[items, plan.supplier] * company.cost_factor[period][plan.supplier]
+    unit_cost, lead, defective = order_terms(company, period, plan.supplier)
     if state.signed >= 0:
         unit_cost = np.where(
             plan.supplier == state.signed, unit_cost * (1 - company.DISCOUNT), unit_cost
         )
-    lead, good = _deliver(company, period, plan, quantity)
+    good = np.floor(quantity * (1 - defective))
     stock, coming = state.stock.copy(), np.zeros_like(state.coming)
     coming[:, :, :-1] = state.coming[:, :, 1:]
     sites = np.arange(quantity.shape[1])[None, :]
@@ -228,17 +228,20 @@ def play_period(company: Company, state: State, plan: Plan) -> tuple[State, Repo
     return _next_state(company, state, report, stock, coming, ordered), report
 
 
-def _deliver(
-    company: Company, period: int, plan: Plan, quantity: Floats
-) -> tuple[Integers, Floats]:
-    """Return the lead time and the usable units of each order."""
-    items = np.arange(len(quantity))[:, None]
-    chances = np.cumsum(company.leads[items, plan.supplier], axis=2)[:, :, : LONGEST - 1]
+def order_terms(
+    company: Company, period: int, supplier: Integers
+) -> tuple[Floats, Integers, Floats]:
+    """Return the terms of orders from a supplier for each item and site.
+
+    The terms are the list price, the lead time, and the share of defective units.
+    """
+    items = np.arange(len(supplier))[:, None]
+    cost = company.cost[items, supplier] * company.cost_factor[period][supplier]
+    chances = np.cumsum(company.leads[items, supplier], axis=2)[:, :, : LONGEST - 1]
     lead = 1 + (company.lead_noise[period][:, :, None] > chances).sum(2)
-    lead = lead + company.late[period][plan.supplier]
     luck = -np.log(company.defect_noise[period] + 1e-12)
-    share = np.minimum(0.6, company.defects[items, plan.supplier] * luck)
-    return lead, np.floor(quantity * (1 - share))
+    defective = np.minimum(0.6, company.defects[items, supplier] * luck)
+    return cost, lead + company.late[period][supplier], defective
 
 
 def _take_oldest(stock: Floats, sold: Floats) -> None:

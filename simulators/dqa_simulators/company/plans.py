@@ -14,8 +14,6 @@ FORM: Final = "plan[...]"
 """The form of a plan, see `dqa.core.question.Question.free_form`."""
 _COVERS: Final = (0.5, 1.0, 1.5, 2.0)
 """For each proposed plan, the number of additional periods whose demand the plan covers."""
-_ORDER_WORDS: Final = 5
-_PRICE_WORDS: Final = 3
 
 
 class PlanError(ValueError):
@@ -95,37 +93,37 @@ def read_plan(reading: Reading, text: str) -> Plan:
     if inner == "nothing":
         return plan
     for part in filter(None, (one.strip() for one in inner.replace("\n", ";").split(";"))):
-        words = part.split()
-        if words[0] == "buy" and len(words) == _ORDER_WORDS:
-            _read_order(plan, reading, words, part)
-        elif words[0] == "price" and len(words) == _PRICE_WORDS:
-            item = _index(reading.items, words[1], part)
-            if item in priced:
-                raise PlanError(f"'{part}': {words[1]} has two prices. Remove one.")
-            priced.add(item)
-            plan.level[item] = _number(words[2], 1, 5, 1, part) - 1
-        else:
-            raise PlanError(
-                f"'{part}' is invalid. Write 'buy ITEM SITE UNITS SUPPLIER' or "
-                "'price ITEM LEVEL', separated by ';'."
-            )
+        match part.split():
+            case ["buy", _, _, _, _] as words:
+                _read_order(plan, reading, words[1:], part)
+            case ["price", name, level]:
+                item = _index(reading.items, name, part)
+                if item in priced:
+                    raise PlanError(f"'{part}': {name} has two prices. Remove one.")
+                priced.add(item)
+                plan.level[item] = _number(level, 1, 5, 1, part) - 1
+            case _:
+                raise PlanError(
+                    f"'{part}' is invalid. Write 'buy ITEM SITE UNITS SUPPLIER' or "
+                    "'price ITEM LEVEL', separated by ';'."
+                )
     return plan
 
 
 def _read_order(plan: Plan, reading: Reading, words: list[str], part: str) -> None:
-    item, site = _index(reading.items, words[1], part), _index(reading.sites, words[2], part)
+    item, site = _index(reading.items, words[0], part), _index(reading.sites, words[1], part)
     if not reading.is_open[site]:
-        raise PlanError(f"'{part}': the site {words[2]} is closed.")
-    units = _number(words[3], 0, MOST, LOT, part)
-    if words[4] not in reading.offers[item]:
+        raise PlanError(f"'{part}': the site {words[1]} is closed.")
+    units = _number(words[2], 0, MOST, LOT, part)
+    if words[3] not in reading.offers[item]:
         names = ", ".join(sorted(reading.offers[item]))
         raise PlanError(
-            f"'{part}': {words[4]} does not offer {words[1]}. Suppliers of {words[1]}: {names}."
+            f"'{part}': {words[3]} does not offer {words[0]}. Suppliers of {words[0]}: {names}."
         )
     if plan.quantity[item, site]:
         raise PlanError(f"'{part}': the plan has two orders for this item and site. Remove one.")
     plan.quantity[item, site] = units
-    plan.supplier[item, site] = int(words[4][1:]) - 1
+    plan.supplier[item, site] = int(words[3][1:]) - 1
 
 
 def _index(names: list[str], name: str, part: str) -> int:

@@ -8,11 +8,9 @@ folder with ``game.tw-pddl`` (JSON: domain, grammar, problem, walkthrough) and `
 from __future__ import annotations
 
 import json
-import os
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from threading import get_ident
 from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
@@ -21,7 +19,7 @@ from dqa.core.errors import DataError, UsageError, WorldUnavailableError
 from dqa.core.files import make_private_folder, read_bytes, write_private
 from dqa.worlds.training import CACHE_VARIABLE, cache_folder
 from dqa_simulators.household.engine import as_in_the_papers, plan
-from dqa_simulators.household.generator import VERSION, DrawnGame, draw_game
+from dqa_simulators.household.generator import VERSION, draw_game
 from dqa_simulators.household.problems import extract_goal
 from dqa_simulators.household.tables import (
     BY_OFFICIAL,
@@ -95,51 +93,40 @@ def find_generated(task: TaskName, seed: int) -> HouseholdGame:
     WorldUnavailableError
         The planner failed, or found no plan.
     """
-    drawn = draw_game(load_tables(), task, seed)
-    game = _game(drawn, ()).data.model_dump(mode="json", exclude={"solvable"})
-    content = json.dumps([VERSION, load_tables().version, game]).encode()
+    tables = load_tables()
+    drawn = draw_game(tables, task, seed)
+    data = GameFile(
+        pddl_domain=tables.domain,
+        grammar=as_in_the_papers(tables.grammar).replace(UNKNOWN_GOAL, drawn.goal),
+        pddl_problem=drawn.problem.write(),
+        walkthrough=(),
+    )
+    facts = data.model_dump(mode="json", exclude={"solvable"})
+    content = json.dumps([VERSION, tables.version, facts]).encode()
     digest = blake2b(content, digest_size=6).hexdigest()
     file = cache_folder() / "households" / f"{task}-{seed}-{digest}.json"
     try:
         commands = _COMMANDS.validate_json(read_bytes(file))
-    except (OSError, ValueError):  # the file is missing or damaged
-        commands = _solve(drawn)
+    except (OSError, ValueError):  # the file is missing, damaged or not yet complete
+        commands = plan(drawn.problem)
+        if not commands:
+            raise WorldUnavailableError(
+                f"The planner found no plan for '{drawn.goal}' in the game {task} {seed}. Please "
+                "report this seed, and use a different one."
+            ) from None
         _store(file, commands)
-    return _game(drawn, commands)
+    return HouseholdGame(drawn.task, data.model_copy(update={"walkthrough": commands}))
 
 
 def _store(file: Path, commands: tuple[str, ...]) -> None:
-    part = file.with_name(f".{file.name}.{os.getpid()}-{get_ident()}.part")
     try:
         make_private_folder(file.parent)
-        write_private(part, json.dumps(commands))
-        part.replace(file)
+        write_private(file, json.dumps(commands))
     except OSError as error:
         raise UsageError(
             f"Cannot write a game to {file.parent} ({error.strerror or error}). Set another cache "
             f"folder with {CACHE_VARIABLE}."
         ) from error
-
-
-def _solve(drawn: DrawnGame) -> tuple[str, ...]:
-    commands = plan(drawn.problem)
-    if not commands:
-        raise WorldUnavailableError(
-            f"The planner found no plan for '{drawn.goal}' in the game {drawn.task.name} "
-            f"{drawn.seed}. Please report this seed, and use a different one."
-        )
-    return commands
-
-
-def _game(drawn: DrawnGame, commands: tuple[str, ...]) -> HouseholdGame:
-    tables = load_tables()
-    data = GameFile(
-        pddl_domain=tables.domain,
-        grammar=as_in_the_papers(tables.grammar).replace(UNKNOWN_GOAL, drawn.goal),
-        pddl_problem=drawn.problem.write(),
-        walkthrough=commands,
-    )
-    return HouseholdGame(drawn.task, data)
 
 
 def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...]:

@@ -31,8 +31,6 @@ class DrawnGame(NamedTuple):
     ----------
     task
         The type of the task.
-    seed
-        The seed of the game.
     goal
         The goal in words.
     problem
@@ -40,7 +38,6 @@ class DrawnGame(NamedTuple):
     """
 
     task: TaskType
-    seed: int
     goal: str
     problem: Problem
 
@@ -66,7 +63,7 @@ def draw_game(tables: Tables, task: TaskName, seed: int) -> DrawnGame:
     """
     for attempt in range(_ATTEMPTS):
         random = random_of(seed, list(TASKS).index(task), attempt)
-        drawn = _Drawing(tables, TASKS[task], seed, random).draw()
+        drawn = _Drawing(tables, TASKS[task], random).draw()
         if drawn is not None:
             return drawn
     raise SituationError(
@@ -78,10 +75,8 @@ def draw_game(tables: Tables, task: TaskName, seed: int) -> DrawnGame:
 class _Drawing:
     """Draws one game."""
 
-    def __init__(
-        self, tables: Tables, task: TaskType, seed: int, random: np.random.Generator
-    ) -> None:
-        self._tables, self._task, self._seed, self._random = tables, task, seed, random
+    def __init__(self, tables: Tables, task: TaskType, random: np.random.Generator) -> None:
+        self._tables, self._task, self._random = tables, task, random
 
     def draw(self) -> DrawnGame | None:
         """Return a game; None if the drawn room does not fit the task."""
@@ -116,7 +111,6 @@ class _Drawing:
         sentence = self._one(tables.sentences[task.official])
         return DrawnGame(
             task,
-            self._seed,
             sentence.format(**{name: part.lower() for name, part in parts.items()}),
             Problem(_types(holders, things, spots.values()), tuple(sorted(facts)), goal),
         )

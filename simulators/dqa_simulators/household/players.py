@@ -214,28 +214,14 @@ class ExplorerPolicy(Policy):
         """Return the next command."""
         del random
         seen = cast("ObservedPosition", position)
-        command = advise(seen.goal, seen.events, tuple(map(str, seen.actions)))
-        return position.fallback if command is None else command
-
-
-def advise(goal: str, events: Sequence[GameEvent], commands: Sequence[str]) -> str | None:
-    """Return a sensible next command; None if no rule applies.
-
-    Parameters
-    ----------
-    goal
-        The goal in words.
-    events
-        All actions and observations so far.
-    commands
-        The admissible commands.
-    """
-    wanted = read_goal(goal)
-    if wanted is None or not events:
-        return None
-    adviser = _Adviser(wanted, Knowledge.of(events))
-    command = adviser.next_command()
-    return command if command in commands else adviser.instead(commands)
+        wanted = read_goal(seen.goal)
+        if wanted is None:
+            return seen.fallback
+        adviser = _Adviser(wanted, Knowledge.of(seen.events))
+        command = adviser.next_command()
+        if command not in seen.actions:
+            command = adviser.instead(seen.actions)
+        return seen.fallback if command is None else command
 
 
 def likely_first(place: str, goal: Goal) -> tuple[bool, int, int]:
@@ -265,7 +251,7 @@ class _Adviser:
             return self._treat()
         return self._place()
 
-    def instead(self, commands: Sequence[str]) -> str | None:
+    def instead(self, commands: Sequence[Candidate]) -> str | None:
         """Return an admissible command that opens or visits an unseen receptacle.
 
         The result is None if no such command is admissible.

@@ -80,16 +80,13 @@ class Problem(NamedTuple):
         remaining |= named | {name for name, type_ in self.types.items() if type_ == "agent"}
         # Types in the domain and in the goal must be declared even if the room lacks them.
         must = wanted | _NAMED_BY_DOMAIN
-        remaining |= {name for name, type_ in self.types.items() if _is_type(type_, name, must)}
+        kinds = (name for name, type_ in self.types.items() if type_ in {"otype", "rtype"})
+        remaining |= {name for name in kinds if name.lower() in must}
         return Problem(
             {name: type_ for name, type_ in self.types.items() if name in remaining},
             tuple(fact for fact in self.facts if all(name in remaining for name in fact[1:])),
             self.goal,
         )
-
-
-def _is_type(type_: str, name: str, must: set[str]) -> bool:
-    return type_ in {"otype", "rtype"} and name.lower() in must
 
 
 def extract_goal(text: str) -> str:

@@ -60,7 +60,7 @@ def flows_with(state: State, placed: Placements) -> Flows:
     at_node: dict[int, list[int]] = {}
     for number, row in enumerate(placed.rows[columns].tolist()):
         at_node.setdefault(int(world.row_node[row]), []).append(number)
-    for node in graph.order.tolist():
+    for node in graph.order:
         arriving = np.full(k, state.start_ingoing[node])
         for edge in graph.entering.one(node).tolist():
             arriving += ARRIVAL * flow[edge]

@@ -287,9 +287,8 @@ def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _W
         "merchant": np.zeros(rows, dtype=np.bool_),
         "base": np.round(5.0 + heavy_tailed(rng, rows, 10.0, 0.8), 3),
     }
-    return replace(
-        world, **{key: np.append(getattr(world, key), values) for key, values in more.items()}
-    )
+    longer = {name: np.append(getattr(world, name), values) for name, values in more.items()}
+    return replace(world, **longer)
 
 
 def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_]) -> Situation:

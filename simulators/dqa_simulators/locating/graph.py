@@ -62,7 +62,7 @@ class FlowGraph:
     ----------
     leaving, entering
         The edges grouped by source (`leaving`) and by target (`entering`), in table order.
-    order : array of shape (n,)
+    order : n numbers
         The nodes in a topological order: every edge leads to a later node.
 
     Raises
@@ -79,34 +79,18 @@ class FlowGraph:
         self.leaving, self.entering = Grouped.by(sources, n), Grouped.by(targets, n)
         ones = np.ones(len(sources), np.int8)
         self._backwards = sparse.csr_array((ones, (targets, sources)), (n, n))
-        self.order = self._topological_order(situation)
-
-    def _topological_order(self, situation: str) -> IntArray:
-        """Order nodes by strong component. SciPy finds the components in topological order.
-
-        SciPy does not document whether it numbers components upwards or downwards. This method
-        tries both directions and verifies the result. The time is linear in n + m.
-        """
-        _, component = csgraph.connected_components(self._backwards, True, "strong")
-        for rank in (component, -component):
-            if bool((rank[self.sources] < rank[self.targets]).all()):
-                return np.argsort(rank)
-        raise SituationError(
-            f"Situation '{situation}': the flows form a cycle: {self._circle()}. Value must not "
-            "flow in a cycle; remove one row of table 'flow' that is part of the cycle."
-        )
-
-    def _circle(self) -> str:
-        """Describe one cycle of the graph."""
-        before: dict[int, list[int]] = {}
-        for source, target in zip(self.sources.tolist(), self.targets.tolist(), strict=True):
-            before.setdefault(target, []).append(source)
+        before: dict[int, list[int]] = {node: [] for node in range(n)}
+        for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
+            before[target].append(source)
         try:
-            TopologicalSorter(before).prepare()
+            self.order = tuple(TopologicalSorter(before).static_order())
         except CycleError as error:
-            shown = [self._names[node] for node in error.args[1]]
-            return " -> ".join(shown if len(shown) < 12 else [*shown[:10], "..."])
-        raise AssertionError("The graph has no topological order, but no cycle was found.")
+            shown = [names[node] for node in error.args[1]]
+            circle = " -> ".join(shown if len(shown) < 12 else [*shown[:10], "..."])
+            raise SituationError(
+                f"Situation '{situation}': the flows form a cycle: {circle}. Value must not flow "
+                "in a cycle; remove one row of table 'flow' that is part of the cycle."
+            ) from error
 
     def steered_edges(self, nodes: IntArray, homes: IntArray, *, by_name: bool) -> IntArray:
         """Return the edge that each merchant supports: merchant i is at ``nodes[i]``.
@@ -142,6 +126,4 @@ class FlowGraph:
     @cached_property
     def _alphabetical(self) -> IntArray:
         """The position of each node in the list sorted by name, shape (n,)."""
-        rank = np.empty(len(self._names), np.intp)
-        rank[sorted(range(len(rank)), key=self._names.__getitem__)] = np.arange(len(rank))
-        return rank
+        return np.argsort(np.argsort(np.array(self._names, dtype=object)))

@@ -19,11 +19,11 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from dqa.core.errors import DataError
 from dqa.core.files import make_private_folder
@@ -36,11 +36,10 @@ from dqa_simulators.shop.words import STOP_WORDS, words_of
 
 PRODUCTS: Final = 3000
 """The default number of generated products."""
-FORMAT: Final = 3
+FORMAT: Final = 4
 """The version of the tables and the index."""
 _TABLES: Final = """
-CREATE TABLE products (asin TEXT PRIMARY KEY, title TEXT NOT NULL, tag TEXT NOT NULL,
-    product TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE products (asin TEXT PRIMARY KEY, product TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE goals (number INTEGER PRIMARY KEY, goal TEXT NOT NULL);
 """
 _FILE: Final = "catalogue.sqlite"
@@ -55,34 +54,42 @@ _ASINS: Final = "asins.npy"
 _load: Final = partial(load_package, purpose="The search of the shop", extra="shop")
 
 
-class Source(NamedTuple):
+class Source(BaseModel, extra="forbid", frozen=True):
     """The source of the products.
 
     Attributes
     ----------
     products
-        The number of products. None means `PRODUCTS` generated products, or all products in the
-        files.
+        The number of products. By default, 3,000 generated products or all products in `items`.
     seed
         The seed of a generated catalogue.
-    folder
-        The folder with WebShop's files; empty for a generated catalogue.
+    items
+        A folder with WebShop's own files. It replaces the generated catalogue.
     """
 
-    products: int | None = None
-    seed: int = 0
-    folder: str = ""
+    products: int | None = Field(
+        default=None,
+        ge=1,
+        le=2_000_000,
+        description=f"the number of products; by default {PRODUCTS}; with 'items' all its products",
+    )
+    seed: int = Field(default=0, ge=0, description="the seed of a generated catalogue")
+    items: str = Field(
+        default="",
+        description="a folder with WebShop's items_shuffle*.json, items_ins_v2*.json and "
+        "items_human_ins.json; it replaces the generated catalogue",
+    )
 
     @property
     def key(self) -> str:
         """A text that identifies the content of the catalogue."""
-        if self.folder:
-            return f"{FORMAT} items {self.products} {key_of_files(find_files(Path(self.folder)))}"
+        if self.items:
+            return f"{FORMAT} items {self.products} {key_of_files(find_files(Path(self.items)))}"
         count = self.products or PRODUCTS
         vocabulary = blake2b(VOCABULARY.read_bytes(), digest_size=8).hexdigest()
         return f"{FORMAT} seed {self.seed} {count} {GENERATED_BY} {vocabulary}"
 
-    def items(self) -> Iterator[tuple[Product, Sequence[Goal]]]:
+    def read(self) -> Iterator[tuple[Product, Sequence[Goal]]]:
         """Yield every product with its goals.
 
         Raises
@@ -90,11 +97,10 @@ class Source(NamedTuple):
         UsageError, DataError
             A file is missing or invalid.
         """
-        if self.folder:
-            yield from read_items(find_files(Path(self.folder)), self.products)
-            return
-        for product, goal in generate(self.products or PRODUCTS, self.seed):
-            yield product, () if goal is None else (goal,)
+        if self.items:
+            return read_items(find_files(Path(self.items)), self.products)
+        made = generate(self.products or PRODUCTS, self.seed)
+        return ((product, () if goal is None else (goal,)) for product, goal in made)
 
 
 class Index:
@@ -216,13 +222,6 @@ class Catalogue:
             raise DataError(f"The catalogue {self._file} has no goal {number}.")
         return _GOAL.validate_json(rows[0][0])
 
-    def summarise(self, asins: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
-        """Return the id, title and displayed price of each product."""
-        marks = ", ".join("?" * len(asins))
-        found = self._rows(f"SELECT asin, title, tag FROM products WHERE asin IN ({marks})", *asins)  # noqa: S608
-        by_asin = {asin: (asin, title, tag) for asin, title, tag in found}
-        return tuple(by_asin[asin] for asin in asins)
-
     def _product(self, asin: str) -> Product:
         rows = self._rows("SELECT product FROM products WHERE asin = ?", asin)
         if not rows:
@@ -257,7 +256,7 @@ def open_catalogue(source: Source) -> Catalogue:
 
 @lru_cache(maxsize=4)
 def _opened(source: Source, key: str, cache: Path) -> Catalogue:
-    kind = "items" if source.folder else f"seed-{source.seed}-{source.products or PRODUCTS}"
+    kind = "items" if source.items else f"seed-{source.seed}-{source.products or PRODUCTS}"
     folder = cache / f"{kind}-{blake2b(key.encode(), digest_size=10).hexdigest()}"
     if not folder.is_dir():
         make_private_folder(cache)
@@ -278,10 +277,9 @@ def _write_items(file: Path, source: Source) -> Iterator[tuple[str, str]]:
     goals = 0
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(_TABLES)
-        for product, wanted in source.items():
-            stored = _PRODUCT.dump_json(product).decode()
-            row = (product.asin, product.title, product.tag, stored)
-            connection.execute("INSERT INTO products VALUES (?, ?, ?, ?)", row)
+        for product, wanted in source.read():
+            row = (product.asin, _PRODUCT.dump_json(product).decode())
+            connection.execute("INSERT INTO products VALUES (?, ?)", row)
             rows = [(goal.number, _GOAL.dump_json(goal).decode()) for goal in wanted]
             connection.executemany("INSERT INTO goals VALUES (?, ?)", rows)
             goals += len(rows)
@@ -293,6 +291,6 @@ def _write_items(file: Path, source: Source) -> Iterator[tuple[str, str]]:
         connection.commit()
     if not goals:
         raise DataError(
-            f"{source.folder or 'The generated catalogue'} has no instruction for any of its "
+            f"{source.items or 'The generated catalogue'} has no instruction for any of its "
             "products. Set shop.products to a larger number."
         )

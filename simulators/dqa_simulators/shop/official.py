@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 
 from dqa.core.errors import DataError, UsageError
-from dqa.core.files import parse_json, read_bytes
+from dqa.core.files import read_bytes
 from dqa_simulators.shop.records import (
     BETWEEN_CATEGORIES,
     Goal,
@@ -76,7 +76,9 @@ class _Instruction(BaseModel):
     instruction_options: dict[str, str] | tuple[str, ...] | None = ()
 
 
-_Model = TypeVar("_Model", bound=BaseModel)
+_T = TypeVar("_T")
+_ATTRIBUTES: Final = TypeAdapter(dict[str, _Attributes])
+_INSTRUCTIONS: Final = TypeAdapter(dict[str, tuple[_Instruction, ...]])
 
 
 def find_files(folder: Path) -> Files:
@@ -130,22 +132,22 @@ def read_items(files: Files, most: int | None) -> Iterator[tuple[Product, Sequen
         A file is invalid. The message states the location.
     """
     products, attributes, instructions = files
-    attributes_of, instructions_of = _read_by_asin(attributes), _read_by_asin(instructions)
+    attributes_of = _read_by_asin(attributes, _ATTRIBUTES)
+    instructions_of = _read_by_asin(instructions, _INSTRUCTIONS)
     seen: set[str] = set()
     goals = 0
     for number, content in enumerate(islice(_iterate(products), most), 1):
-        item = _validated(_Item, content, products, f"product {number}")
+        try:
+            item = _Item.model_validate(content)
+        except ValidationError as error:
+            raise _broken(products, f"product {number}", _problem_of(error)) from error
         if item.asin == "nan" or len(item.asin) > _LONGEST_ASIN or item.asin in seen:
             continue
         seen.add(item.asin)
-        described = attributes_of.get(item.asin, {})
-        product = _product(
-            item, _validated(_Attributes, described, attributes, item.asin), products, number
-        )
+        described = attributes_of.get(item.asin, _Attributes())
+        product = _product(item, described, products, number)
         wanted = []
-        for count, one in enumerate(instructions_of.get(item.asin, ()), 1):
-            where = f"instruction {count} of {item.asin}"
-            instruction = _validated(_Instruction, one, instructions, where)
+        for count, instruction in enumerate(instructions_of.get(item.asin, ()), 1):
             if instruction.instruction_attributes:
                 wanted.append(_goal(goals, product, count, instruction))
                 goals += 1
@@ -185,27 +187,21 @@ def _goal(number: int, product: Product, position: int, instruction: _Instructio
     return Goal(number, product.asin, text, *wanted, bound)
 
 
-def _validated(model: type[_Model], content: object, file: Path, where: str) -> _Model:
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        problem = f"'{field}': {first['msg']}" if field else first["msg"]
-        raise _broken(file, where, problem) from error
+def _problem_of(error: ValidationError) -> str:
+    first = error.errors()[0]
+    field = ".".join(map(str, first["loc"]))
+    return f"'{field}': {first['msg']}" if field else first["msg"]
 
 
 def _broken(file: Path, where: str, problem: str) -> DataError:
     return DataError(f"{file}, {where}: {problem}. Correct the file, or download it again.")
 
 
-def _read_by_asin(file: Path) -> Mapping[str, Any]:
+def _read_by_asin(file: Path, content: TypeAdapter[dict[str, _T]]) -> dict[str, _T]:
     try:
-        return TypeAdapter(dict[str, Any]).validate_python(
-            parse_json(read_bytes(file, most=_LARGEST))
-        )
-    except ValueError as error:
-        raise _broken(file, "the whole file", str(error)) from error
+        return content.validate_json(read_bytes(file, most=_LARGEST))
+    except ValidationError as error:
+        raise _broken(file, "the whole file", _problem_of(error)) from error
 
 
 def _iterate(file: Path) -> Iterator[Any]:

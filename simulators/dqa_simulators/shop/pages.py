@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 from dqa.core.question import fits_form
 from dqa_simulators.shop.catalogue import Catalogue
@@ -28,11 +28,8 @@ PageName: TypeAlias = Literal[
     "search", "results", "product", "description", "features", "reviews", "end"
 ]
 
-_PARTS_BY_LABEL: Final[dict[str, PageName]] = {
-    DESCRIPTION: "description",
-    FEATURES: "features",
-    REVIEWS: "reviews",
-}
+_PARTS: Final = (DESCRIPTION, FEATURES, REVIEWS)
+"""The labels of links to parts of a product. In lower case, they are names of pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,28 +147,26 @@ def _page(labels: tuple[str, ...], strings: tuple[str, ...]) -> Page:
 
 def _show_results(view: View, catalogue: Catalogue) -> Page:
     first = (view.number - 1) * A_PAGE
-    listed = catalogue.summarise(view.found[first : first + A_PAGE])
+    listed = [catalogue.product(asin) for asin in view.found[first : first + A_PAGE]]
     turning = []
     if view.number > 1:
         turning.append(PREVIOUS)
     if first + A_PAGE < len(view.found):
         turning.append(NEXT)
     text = f"Page {view.number} (Total results: {len(view.found)})"
-    products = [string for product in listed for string in product]
-    return _page(
-        (BACK, *turning, *(asin for asin, _, _ in listed)), (BACK, text, *turning, *products)
-    )
+    products = [string for one in listed for string in (one.asin, one.title, one.tag)]
+    asins = (one.asin for one in listed)
+    return _page((BACK, *turning, *asins), (BACK, text, *turning, *products))
 
 
 def _show_product(view: View, product: Product) -> Page:
     choices = product.choices
     values = tuple(value for of_name in choices.values() for value in of_name)
     strings = [string for name, of_name in choices.items() for string in (name, *of_name)]
-    shown = (product.title, f"Price: {product.tag}", "Rating: N.A.", *_PARTS_BY_LABEL, BUY)
+    shown = (product.title, f"Price: {product.tag}", "Rating: N.A.", *_PARTS, BUY)
     chosen = (f"You have clicked {value}." for _, value in view.chosen)
     return _page(
-        (BACK, PREVIOUS, *values, *_PARTS_BY_LABEL, BUY),
-        (BACK, PREVIOUS, *strings, *shown, *chosen),
+        (BACK, PREVIOUS, *values, *_PARTS, BUY), (BACK, PREVIOUS, *strings, *shown, *chosen)
     )
 
 
@@ -202,8 +197,8 @@ def _look(view: View, label: str, product: Product) -> View:
         return replace(view, page="results", asin="", chosen=())
     if label == BUY:
         return replace(view, page="end")
-    if label in _PARTS_BY_LABEL:
-        return replace(view, page=_PARTS_BY_LABEL[label])
+    if label in _PARTS:
+        return replace(view, page=cast("PageName", label.lower()))
     return replace(view, chosen=_choose(view, label, product))
 
 

@@ -54,7 +54,7 @@ class Product:
     @property
     def tag(self) -> str:
         """The price as displayed in the shop."""
-        return price_tag(self.low, self.high)
+        return f"${self.low}" if self.low == self.high else f"${self.low} to ${self.high}"
 
     @property
     def choices(self) -> dict[str, tuple[str, ...]]:
@@ -97,11 +97,6 @@ class Goal:
     def values(self) -> tuple[str, ...]:
         """The wanted values of options."""
         return tuple(value for _, value in self.options)
-
-
-def price_tag(low: float, high: float) -> str:
-    """Return the displayed text of a price or a price range in dollars."""
-    return f"${low}" if low == high else f"${low} to ${high}"
 
 
 def spell_option(value: str) -> str:

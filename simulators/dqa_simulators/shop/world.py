@@ -7,14 +7,14 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from dqa.core.question import Candidate, Question
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, ObservedPosition, read_observed
 from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.games.episode import Facts, GameWorld, SoloEpisode, Start, read_rules
-from dqa_simulators.shop.catalogue import PRODUCTS, Catalogue, Source, open_catalogue
+from dqa_simulators.shop.catalogue import Catalogue, Source, open_catalogue
 from dqa_simulators.shop.pages import View, follow, shorten_search, show
 from dqa_simulators.shop.players import POLICIES
 from dqa_simulators.shop.records import Goal
@@ -28,35 +28,17 @@ _OFFICIAL_ORDER: Final = 233
 """WebShop's seed for shuffling its goals. Papers test on the first 500 goals."""
 
 
-class ShopSettings(BaseModel, extra="forbid", frozen=True):
-    """The settings of the world.
+class ShopSettings(Source):
+    """The settings of the world, in addition to the source of its catalogue.
 
     Attributes
     ----------
-    products
-        The number of products. By default, 3,000 generated products or all products in `items`.
-    seed
-        The seed of a generated catalogue.
-    items
-        A folder with WebShop's own files. It replaces the generated catalogue.
     steps
         The maximum number of actions of a visit.
     option_ratio
         The measure that compares a chosen option with a wanted option.
     """
 
-    products: int | None = Field(
-        default=None,
-        ge=1,
-        le=2_000_000,
-        description=f"the number of products; by default {PRODUCTS}; with 'items' all its products",
-    )
-    seed: int = Field(default=0, ge=0, description="the seed of a generated catalogue")
-    items: str = Field(
-        default="",
-        description="a folder with WebShop's items_shuffle*.json, items_ins_v2*.json and "
-        "items_human_ins.json; it replaces the generated catalogue",
-    )
     steps: int = Field(
         default=15, ge=1, le=1000, description="the maximum number of actions of a visit"
     )
@@ -64,11 +46,6 @@ class ShopSettings(BaseModel, extra="forbid", frozen=True):
         default="ratio",
         description="the measure that compares options; WebShop's program uses token_set_ratio",
     )
-
-    @property
-    def source(self) -> Source:
-        """The source of the catalogue."""
-        return Source(self.products, self.seed, self.items)
 
 
 class ShopEpisode(SoloEpisode):
@@ -168,7 +145,7 @@ class Shop(GameWorld[ShopSettings, ShopEpisode]):
     @property
     def catalogue(self) -> Catalogue:
         """The catalogue. It is opened on first use, and built if the cache lacks it."""
-        return open_catalogue(self._settings.source)
+        return open_catalogue(self._settings)
 
     def begin(self, start: Start) -> ShopEpisode:
         """Start a visit with the goal of a seed. Consecutive seeds have different goals."""

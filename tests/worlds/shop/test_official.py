@@ -137,7 +137,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"attributes": '{\n"B000000001": '}, r"items_ins_v2\.json, the whole file: "),
     (
         {"instructions": {"B000000001": [{**INSTRUCTION, "instruction_options": [3]}]}},
-        "instruction 1 of B000000001: 'instruction_options",
+        "'B000000001.0.instruction_options",
     ),
     ({"instructions": {}}, "has no instruction for any of its products"),
 ]
@@ -148,5 +148,5 @@ def test_a_fault_is_named_with_its_place(tmp_path: Path) -> None:
     for given, told in BROKEN:
         folder = write(tmp_path, **given)
         with pytest.raises(DataError, match=told) as raised:
-            open_catalogue(Source(None, 0, str(folder)))
+            open_catalogue(Source(items=str(folder)))
         assert str(tmp_path) in str(raised.value)

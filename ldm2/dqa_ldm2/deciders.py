@@ -20,26 +20,12 @@ from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking, MethodDecider
 from dqa.deciders.replies import Choice
+from dqa_ldm2 import steps
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.replies import Subgoal
 from dqa_ldm2.retrieval import Retriever, open_filled, whole_examples
 from dqa_ldm2.settings import ExampleSettings, Ldm2Settings, MemorySettings, TrialSettings
 from dqa_ldm2.situation import Situation, check_situation, read_situation
-from dqa_ldm2.steps import (
-    PACKAGE,
-    Examples,
-    History,
-    Known,
-    act,
-    act_as_shown,
-    choose,
-    described,
-    evaluate,
-    note_imitation,
-    reflect,
-    think,
-    warn,
-)
 
 
 class Chooser(Protocol):
@@ -64,7 +50,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         An open memory. If it is None, the memory that the settings name is opened.
     """
 
-    package: ClassVar[str] = PACKAGE
+    package: ClassVar[str] = steps.PACKAGE
 
     def __init__(
         self, name: str, model: BaseChatModel, settings: Settings, memory: Memory | None = None
@@ -94,13 +80,13 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         del question
         if task.only_action is not None:
             choice = Choice.of(task.only_action, "the only action")
-            note_imitation(asking, choice, ())
+            steps.note_imitation(asking, choice, ())
             return choice
         return (self._playing or self._chooser(None)).choose(task, asking)
 
     def choose_at_once(self, task: Situation, asking: Asking) -> Choice:
         """Ask for an action with one last request, without the memory."""
-        return act(asking, task, Known(), self._context)
+        return steps.act(asking, task, steps.Known(), self._context)
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
         """Return the decider that plays the next attempt; None if there are no more attempts."""
@@ -114,7 +100,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         """Choose the attempt whose result counts, and return its number as a decision."""
         settings, recorder = self.settings, self.settings.recorder()
         tries = settings.max_parse_failures
-        asking = Asking(PACKAGE, self.model, tries, settings.calls, recorder)
+        asking = Asking(steps.PACKAGE, self.model, tries, settings.calls, recorder)
         try:
             best = self._best(attempts, asking)
         except EXPECTED_FAILURES as failure:
@@ -157,7 +143,7 @@ class Ldm2Decider(MemoryDecider):
         return Imitation(self.memory, chosen, self.settings.own_as(Ldm2Settings))
 
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
-        return choose(asking, attempts, self._context)
+        return steps.choose(asking, attempts, self._context)
 
 
 class Imitation:
@@ -170,7 +156,7 @@ class Imitation:
         self._retriever = Retriever(memory, own.retrieved, exact=own.exact)
         self._batches = batches
         self._own = own
-        self._history = History(own.exact)
+        self._history = steps.History(own.exact)
         self._subgoals: tuple[Subgoal, ...] = ()
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
@@ -179,12 +165,12 @@ class Imitation:
         history = self._history.summarise(asking, situation.goal, situation.steps, most)
         if self._own.evaluate and situation.steps:
             before, told = ((), None) if self._own.exact else (self._subgoals, history)
-            self._subgoals = evaluate(asking, situation, before, told, most)
+            self._subgoals = steps.evaluate(asking, situation, before, told, most)
         found: dict[object, Choice] = {}
         for batch in self._batches:
             remembered = self._retriever.retrieve(asking, situation, batch, history)
-            known = Known(remembered, history, described(self._subgoals))
-            choice = act(asking, situation, known, most)
+            known = steps.Known(remembered, history, steps.described(self._subgoals))
+            choice = steps.act(asking, situation, known, most)
             found.setdefault(choice.action, choice)
         processes = [
             Trajectory(
@@ -192,7 +178,7 @@ class Imitation:
             )
             for action in found
         ]
-        return [*found.values()][choose(asking, processes, most) - 1]
+        return [*found.values()][steps.choose(asking, processes, most) - 1]
 
 
 class Standard(MemoryDecider):
@@ -270,36 +256,36 @@ class _ExampleChooser:
     decider: Standard
     context: int
     trials: Sequence[Trajectory]
-    _shown: Examples | None = None
+    _shown: steps.Examples | None = None
     _own: list[str] = field(default_factory=list)
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
         """Return the next action."""
         if self._shown is None:
             self._shown = self._begin(situation, asking)
-        choice = act_as_shown(asking, situation, self._shown, self.context)
+        choice = steps.act_as_shown(asking, situation, self._shown, self.context)
         if self.decider.thinks:
             missing = len(situation.steps) - len(self._own)  # steps whose replies were unusable
             self._own += [""] * missing + [choice.reasoning]
         return choice
 
-    def _begin(self, situation: Situation, asking: Asking) -> Examples:
+    def _begin(self, situation: Situation, asking: Asking) -> steps.Examples:
         """Collect the examples, their thoughts, and the lesson of earlier trials."""
         processes = self.decider.examples(situation)
         lessons: tuple[str, ...] = ()
         thoughts: Sequence[Sequence[str]] = ()
         try:
             if self.trials:
-                lessons = (reflect(asking, self.trials, situation.rules, self.context),)
+                lessons = (steps.reflect(asking, self.trials, situation.rules, self.context),)
         except UnparsableReplyError:
             text = "No reply gives a lesson of the earlier trials. The prompt shows no lesson."
-            warn(asking, text, 0, len(self.trials))
+            steps.warn(asking, text, 0, len(self.trials))
         try:
             if self.decider.thinks and processes:
-                thoughts = think(asking, processes, self.context).thoughts
+                thoughts = steps.think(asking, processes, self.context).thoughts
         except UnparsableReplyError:
             text = (
                 "No reply gives thoughts for the examples. The prompt shows them without thoughts."
             )
-            warn(asking, text, 0, len(processes))
-        return Examples(processes, thoughts, self._own, lessons, self.decider.thinks)
+            steps.warn(asking, text, 0, len(processes))
+        return steps.Examples(processes, thoughts, self._own, lessons, self.decider.thinks)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from dqa.core.decider import Step
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.worlds.observed import AGENT, ObservedPosition
 from dqa.worlds.world import Episode, World
@@ -83,11 +83,12 @@ class WorldExplorable:
         If the episode is in a different state, it is started again and played up to `state`.
         """
         done = tuple(step.action for step in state.situation.steps)
-        if self._episode is None or self._played != done:
-            self._begin()
+        episode = self._episode
+        if episode is None or self._played != done:
+            episode = self._begin()
             for one in done:
-                self._choose(one)
-        episode = self._choose(str(action))
+                self._choose(episode, one)
+        self._choose(episode, str(action))
         if episode.next_move() is not None:
             return Explored(self._situation(episode))
         return state.ended(action, min(max(episode.returns()[AGENT], 0.0), 1.0))
@@ -103,26 +104,19 @@ class WorldExplorable:
         self._episode, self._played = self._world.start(self._seed), ()
         return self._episode
 
-    def _choose(self, action: str) -> Episode:
+    def _choose(self, episode: Episode, action: str) -> None:
         """Carry out the action whose text is `action`.
 
         The world may represent the action as a number.
         """
-        episode = self._episode
-        move = None if episode is None else episode.next_move()
-        if episode is None or move is None:
-            raise DataError(
-                f"{self.source} ended before the action '{action}', which was possible in an "
-                "earlier path. The world must replay the same episode for the same seed."
-            )
-        named = (one for one in move.position.actions if str(one) == action)
+        move = episode.next_move()
+        named = (one for one in (move.position.actions if move else ()) if str(one) == action)
         try:
             episode.choose(next(named, action))
         except BaseException:
             self.close()  # the state of the episode is unknown now
             raise
         self._played = (*self._played, action)
-        return episode
 
     def _situation(self, episode: Episode) -> Situation:
         move = episode.next_move()

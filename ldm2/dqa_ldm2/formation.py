@@ -322,18 +322,13 @@ def add_subtrajectory(  # noqa: PLR0913  (independent parameters)
 
 def require_whole(trajectory: Trajectory) -> None:
     """Raise `DataError` if a trajectory is incomplete."""
-    texts = {"its source": trajectory.source, "its goal": trajectory.goal}
-    for number, step in enumerate(trajectory.steps, 1):
-        texts[f"the observation of step {number}"] = step.observation
-        texts[f"the action of step {number}"] = step.action
-    missing = [what for what, text in texts.items() if not text.strip()]
-    if not trajectory.steps:
-        missing.append("its steps")
-    if trajectory.reward is not None and not math.isfinite(trajectory.reward):
-        missing.append("a reward that is a number")
-    if missing:
-        name = trajectory.source or "without a source"
-        raise DataError(f"The trajectory {name} is incomplete. Missing: {', '.join(missing)}.")
+    of_steps = [text for step in trajectory.steps for text in (step.observation, step.action)]
+    texts = [trajectory.source, trajectory.goal, *of_steps]
+    if not (of_steps and all(map(str.strip, texts)) and math.isfinite(trajectory.reward or 0.0)):
+        raise DataError(
+            f"The trajectory '{trajectory.source}' is incomplete. It needs a source, a goal, and "
+            "steps with observations and actions. Its reward must be a finite number or None."
+        )
 
 
 def _new_trajectories(

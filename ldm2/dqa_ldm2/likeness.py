@@ -24,14 +24,10 @@ def words_of(text: str) -> frozenset[str]:
     )
 
 
-def share_in_common(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Jaccard similarity of two sets of words."""
-    return len(one & other) / len(one | other) if one or other else 1.0
-
-
 def likeness(one: str, other: str) -> float:
     """Return the Jaccard similarity of the words of two texts."""
-    return share_in_common(words_of(one), words_of(other))
+    first, second = words_of(one), words_of(other)
+    return len(first & second) / len(first | second) if first or second else 1.0
 
 
 def nearest_type(text: str, types: Sequence[MemoryType]) -> str:

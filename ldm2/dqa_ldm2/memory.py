@@ -15,18 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    distinct,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from dqa.core.errors import UsageError
 from dqa.core.files import require_new_file
@@ -65,7 +54,6 @@ from dqa_ldm2.tables import (
 _Value = TypeVar("_Value")
 
 _EXAMPLES: Final = 3
-_PAGE: Final = 2_000
 _INDEXED: Final = tuple(
     TUPLES.c[name] for name in ("id", "source", "digest", "batch", "goal", "history", "observation")
 )
@@ -162,37 +150,37 @@ class Memory:
 
     def tuples(
         self, *, version: int | None = None, sources: Collection[str] | None = None
-    ) -> Iterator[Remembered]:
-        """Yield tuples in the order of their ids, including equal tuples of different sources.
+    ) -> list[Remembered]:
+        """Return tuples in the order of their ids, including equal tuples of different sources.
 
         Parameters
         ----------
         version
-            Yield the tuples that the memory contained after this version; None for its current
+            Return the tuples that the memory contained after this version; None for its current
             state.
         sources
-            Yield only tuples of these sources; None for all sources.
+            Return only tuples of these sources; None for all sources.
 
         Raises
         ------
         UsageError
             The version does not exist.
         """
-        which: ColumnElement[bool] = LIVE
+        which: sa.ColumnElement[bool] = LIVE
         if version is not None:
             with self._reading() as connection:
                 self._require_version(connection, version)
-            left = or_(LIVE, VERSIONS.c.undone_after > version)
-            which = and_(VERSIONS.c.number <= version, left)
+            left = sa.or_(LIVE, VERSIONS.c.undone_after > version)
+            which = sa.and_(VERSIONS.c.number <= version, left)
         if sources is not None:
-            which = and_(which, TUPLES.c.source.in_(sorted(sources)))
-        return self._in_pages(which)
+            which = sa.and_(which, TUPLES.c.source.in_(sorted(sources)))
+        return self._read(which)
 
     def goals(self) -> tuple[Goal, ...]:
         """Return every pair of a goal and a source, in the order of their first tuples."""
         columns = (TUPLES.c.goal, TUPLES.c.source)
-        found = _live(*columns, func.max(TUPLES.c.reward), func.min(TUPLES.c.number))
-        found = found.group_by(*columns).order_by(func.min(TUPLES.c.id))
+        found = _live(*columns, sa.func.max(TUPLES.c.reward), sa.func.min(TUPLES.c.number))
+        found = found.group_by(*columns).order_by(sa.func.min(TUPLES.c.id))
         return self._cached("goals", found, lambda rows: tuple(Goal(*row) for row in rows))
 
     def sources(self, making: Making | None = None) -> frozenset[str]:
@@ -232,16 +220,16 @@ class Memory:
                 taken = _sources(connection, "formation")
                 rows = [row for row in rows if row["source"] not in taken]
             if batch is None:
-                newest = connection.execute(select(func.max(TUPLES.c.batch))).scalar()
+                newest = connection.execute(sa.select(sa.func.max(TUPLES.c.batch))).scalar()
                 batch = 1 + (newest or 0)
             added, batches = 0, [batch] if rows else []
             if rows:
                 added = _count_new(connection, batch, rows)
                 of_batch = {"batch": batch, "version": number}
-                connection.execute(insert(TUPLES), [row | of_batch for row in rows])
+                connection.execute(sa.insert(TUPLES), [row | of_batch for row in rows])
             texts = {name: stored_text(text) for name, text in asdict(origin).items()}
             row = {"number": number, "added": added, "batches": json.dumps(batches)}
-            connection.execute(insert(VERSIONS).values(**row, **texts))
+            connection.execute(sa.insert(VERSIONS).values(**row, **texts))
         return Version(number, origin, added, tuple(batches))
 
     def undo(self, version: int) -> Version:
@@ -263,7 +251,7 @@ class Memory:
                     "changed."
                 )
             which = VERSIONS.c.number == version
-            connection.execute(update(VERSIONS).where(which).values(undone_after=newest))
+            connection.execute(sa.update(VERSIONS).where(which).values(undone_after=newest))
         return replace(undone, is_undone=True)
 
     def close(self) -> None:
@@ -279,14 +267,16 @@ class Memory:
     # Parts
 
     def _cached(
-        self, key: Hashable, found: Select[Any], read: Callable[[Sequence[Any]], _Value]
+        self, key: Hashable, found: sa.Select[Any], read: Callable[[Sequence[Any]], _Value]
     ) -> _Value:
         """Return a cached value.
 
         If a process has changed the memory since the value was cached, read the value again.
         """
         with self._reading() as connection:
-            counts = select(func.count(VERSIONS.c.number), func.count(VERSIONS.c.undone_after))
+            counts = sa.select(
+                sa.func.count(VERSIONS.c.number), sa.func.count(VERSIONS.c.undone_after)
+            )
             number, undone = connection.execute(counts).one()
             revision = (int(number), int(undone))
             if revision != self._revision or len(self._cache) > _CACHED:
@@ -309,9 +299,9 @@ class Memory:
         of_goals = scope[1] is None
         name = TUPLES.c.goal_type if of_goals else TUPLES.c.observation_type
         text = TUPLES.c.goal if of_goals else TUPLES.c.observation
-        found = _live(name, text, func.count(distinct(TUPLES.c.digest)), scope=scope)
+        found = _live(name, text, sa.func.count(sa.distinct(TUPLES.c.digest)), scope=scope)
         found = found.where(TUPLES.c.source.not_in(sorted(excluded)))
-        found = found.group_by(name, text).order_by(func.min(TUPLES.c.id))
+        found = found.group_by(name, text).order_by(sa.func.min(TUPLES.c.id))
         return self._cached(("types", scope, excluded), found, _types_of)
 
     def _nearest(
@@ -322,30 +312,17 @@ class Memory:
         found = _live(*_INDEXED, scope=scope).order_by(TUPLES.c.id)
         index = self._cached(("index", scope), found, _index_of)
         best = index.best(about, most, excluded)
-        which = and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
-        near = {one.id: one for one in self._in_pages(which)} if best else {}
+        which = sa.and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
+        near = {one.id: one for one in self._read(which)} if best else {}
         # Skip tuples that another process has undone in the meantime.
         return tuple(replace(near[one], likeness=like) for one, like in best if one in near)
 
-    def _in_pages(self, which: ColumnElement[bool]) -> Iterator[Remembered]:
-        """Yield tuples page by page.
+    def _read(self, which: sa.ColumnElement[bool]) -> list[Remembered]:
+        found = sa.select(*FIELDS).select_from(BOTH).where(which).order_by(TUPLES.c.id)
+        with self._reading() as connection:
+            return [Remembered(**row) for row in connection.execute(found).mappings()]
 
-        Each page has its own transaction, so no transaction stays open while the caller uses the
-        tuples.
-        """
-        last = 0
-        while True:
-            page = select(*FIELDS).select_from(BOTH)
-            page = page.where(which, TUPLES.c.id > last).order_by(TUPLES.c.id).limit(_PAGE)
-            with self._reading() as connection:
-                rows = connection.execute(page).mappings().all()
-            for row in rows:
-                yield Remembered(**row)
-            if len(rows) < _PAGE:
-                return
-            last = rows[-1]["id"]
-
-    def _require_version(self, connection: Connection, version: int, least: int = 0) -> int:
+    def _require_version(self, connection: sa.Connection, version: int, least: int = 0) -> int:
         newest = len(_versions(connection))
         if not least <= version <= newest:
             available = f"versions 1 to {newest}" if newest else "no versions yet"
@@ -355,12 +332,12 @@ class Memory:
         return newest
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def _reading(self) -> Iterator[sa.Connection]:
         with translate_errors(self._store), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _writing(self) -> Iterator[sa.Connection]:
         """Open a transaction, and block other writers until it ends."""
         if not self._may_write:
             raise UsageError(
@@ -368,7 +345,7 @@ class Memory:
                 "different memory."
             )
         with translate_errors(self._store, under_way=True), write(self._engine) as connection:
-            connection.execute(select(MEMORY.c.id).with_for_update())
+            connection.execute(sa.select(MEMORY.c.id).with_for_update())
             yield connection
 
 
@@ -405,12 +382,12 @@ def require_place(location: str | Path) -> None:
         require_new_file(located.file)
 
 
-def _live(*columns: ColumnElement[Any], scope: Scope = (None, None, None)) -> Select[Any]:
+def _live(*columns: sa.ColumnElement[Any], scope: Scope = (None, None, None)) -> sa.Select[Any]:
     """Return a query for the tuples in a scope, without the tuples of undone versions."""
     of = (TUPLES.c.batch, TUPLES.c.goal_type, TUPLES.c.observation_type)
     pairs = zip(of, scope, strict=True)
     within = [column == value for column, value in pairs if value is not None]
-    return select(*columns).select_from(BOTH).where(LIVE, *within)
+    return sa.select(*columns).select_from(BOTH).where(LIVE, *within)
 
 
 def _types_of(rows: Sequence[Any]) -> tuple[MemoryType, ...]:
@@ -428,7 +405,7 @@ def _index_of(rows: Sequence[Any]) -> WordIndex:
     )
 
 
-def _versions(connection: Connection) -> tuple[Version, ...]:
+def _versions(connection: sa.Connection) -> tuple[Version, ...]:
     return tuple(
         Version(
             row.number,
@@ -437,16 +414,16 @@ def _versions(connection: Connection) -> tuple[Version, ...]:
             tuple(json.loads(row.batches)),
             row.undone_after is not None,
         )
-        for row in connection.execute(select(VERSIONS).order_by(VERSIONS.c.number))
+        for row in connection.execute(sa.select(VERSIONS).order_by(VERSIONS.c.number))
     )
 
 
-def _sources(connection: Connection, making: Making | None) -> frozenset[str]:
+def _sources(connection: sa.Connection, making: Making | None) -> frozenset[str]:
     found = _live(TUPLES.c.source).distinct()
     found = found if making is None else found.where(VERSIONS.c.making == making)
     return frozenset(connection.execute(found).scalars())
 
 
-def _count_new(connection: Connection, batch: int, rows: Iterable[dict[str, Any]]) -> int:
+def _count_new(connection: sa.Connection, batch: int, rows: Iterable[dict[str, Any]]) -> int:
     found = _live(TUPLES.c.digest, scope=(batch, None, None))
     return len({row["digest"] for row in rows} - set(connection.execute(found).scalars()))

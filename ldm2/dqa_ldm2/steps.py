@@ -11,23 +11,9 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import WarningEvent
 from dqa.deciders.method import Asking
 from dqa.deciders.replies import Choice
+from dqa_ldm2 import replies
 from dqa_ldm2.likeness import nearest_tuple, nearest_type
 from dqa_ldm2.records import MemoryType, Remembered
-from dqa_ldm2.replies import (
-    BestProcess,
-    Clusters,
-    Evaluation,
-    Exploration,
-    Imitation,
-    Indexed,
-    Judgement,
-    KeyStep,
-    Reflection,
-    Subgoal,
-    Summary,
-    Thoughts,
-    TypeNumber,
-)
 from dqa_ldm2.situation import Situation
 
 PACKAGE: Final = "dqa_ldm2"
@@ -90,10 +76,10 @@ class Examples:
 def evaluate(
     asking: Asking,
     situation: Situation,
-    before: Sequence[Subgoal],
+    before: Sequence[replies.Subgoal],
     history: str | None,
     most: int = MOST,
-) -> tuple[Subgoal, ...]:
+) -> tuple[replies.Subgoal, ...]:
     """Return the subgoals of the goal, and for each subgoal whether it is complete.
 
     If there is a previous judgement (`before`), the model judges the same subgoals again. Otherwise
@@ -101,13 +87,13 @@ def evaluate(
     """
     values = _values(situation, most) | {"before": before, "history": history}
     if not before:
-        return asking.ask("evaluation", Evaluation, **values).subgoals
-    judged = asking.ask("evaluation", Judgement, context=len(before), note=False, **values)
+        return asking.ask("evaluation", replies.Evaluation, **values).subgoals
+    judged = asking.ask("evaluation", replies.Judgement, context=len(before), note=False, **values)
     subgoals = tuple(
         one.model_copy(update={"complete": number in judged.complete})
         for number, one in enumerate(before, 1)
     )
-    asking.note("evaluation", Evaluation(subgoals=subgoals))
+    asking.note("evaluation", replies.Evaluation(subgoals=subgoals))
     return subgoals
 
 
@@ -137,19 +123,23 @@ class History:
             shown = cut_steps(steps[known:], most)
             before = self._summary if known else ""
             values: dict[str, Any] = {"goal": goal, "rules": "", "first": known + 1}
-            summary = asking.ask("summary", Summary, before=before, steps=shown, **values).summary
+            summary = asking.ask(
+                "summary", replies.Summary, before=before, steps=shown, **values
+            ).summary
             self._goal, self._steps, self._summary = goal, steps, summary
         return self._summary if steps else ""
 
 
-def cluster(asking: Asking, kind: Kind, texts: Sequence[str], known: Sequence[str]) -> Clusters:
+def cluster(
+    asking: Asking, kind: Kind, texts: Sequence[str], known: Sequence[str]
+) -> replies.Clusters:
     """Return the types of goals (equation 7) or observations (equation 8).
 
     The model can reuse types in `known`.
     """
     shown = [cut(text, _LONGEST) for text in texts]
     return asking.ask(
-        *("cluster", Clusters),
+        *("cluster", replies.Clusters),
         context=len(texts),
         label=f"types of {kind}s",
         kind_of=kind,
@@ -185,7 +175,7 @@ def find_type(  # noqa: PLR0913  (independent parameters)
             except UnparsableReplyError:
                 how = "words, because no reply could be used"
     if asks:
-        asking.note("index", Indexed(of=kind, type=found, batch=batch, how=how))
+        asking.note("index", replies.Indexed(of=kind, type=found, batch=batch, how=how))
     return found
 
 
@@ -195,7 +185,7 @@ def _ask_type(asking: Asking, kind: Kind, text: str, types: Sequence[MemoryType]
         for one in types
     ]
     number = asking.ask(
-        *("index", TypeNumber),
+        *("index", replies.TypeNumber),
         context=len(types),
         label=f"{kind} type",
         kind_of=kind,
@@ -222,7 +212,7 @@ def act(asking: Asking, situation: Situation, known: Known, most: int = MOST) ->
 def note_imitation(asking: Asking, choice: Choice, remembered: Sequence[Remembered]) -> None:
     """Record the remembered tuple that an action imitates."""
     nearest, is_same = nearest_tuple(str(choice.action), remembered)
-    imitation = Imitation(
+    imitation = replies.Imitation(
         action=choice.action,
         tuple_id=None if nearest is None else nearest.id,
         source="" if nearest is None else nearest.source,
@@ -233,7 +223,7 @@ def note_imitation(asking: Asking, choice: Choice, remembered: Sequence[Remember
 
 def explore(
     asking: Asking, situation: Situation, known: Known, paths: int, most: int = MOST
-) -> Exploration:
+) -> replies.Exploration:
     """Return at most `paths` possible actions with confidences (equation 9).
 
     Raises
@@ -242,7 +232,9 @@ def explore(
         No reply names a legal action.
     """
     values = _values(situation, most) | _remembered(known)
-    return asking.ask("exploration", Exploration, context=situation.options, most=paths, **values)
+    return asking.ask(
+        "exploration", replies.Exploration, context=situation.options, most=paths, **values
+    )
 
 
 def act_as_shown(
@@ -255,10 +247,10 @@ def act_as_shown(
     return asking.ask("whole", Choice, context=situation.options, shown=shown, **values)
 
 
-def think(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> Thoughts:
+def think(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> replies.Thoughts:
     """Return the thoughts before each step of examples, as ReAct shows them."""
     shown = cut_trajectories(processes, most)
-    return asking.ask("thoughts", Thoughts, processes=shown, first=1)
+    return asking.ask("thoughts", replies.Thoughts, processes=shown, first=1)
 
 
 def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> int:
@@ -270,7 +262,7 @@ def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) ->
         return 1
     try:
         return asking.ask(
-            "choice", BestProcess, context=len(processes), **_processes(processes, most)
+            "choice", replies.BestProcess, context=len(processes), **_processes(processes, most)
         ).best
     except UnparsableReplyError:
         text = f"No reply chooses one of {len(processes)} decision processes. Process 1 is used."
@@ -285,7 +277,7 @@ def compare(asking: Asking, best: Trajectory, ground: Trajectory, most: int = MO
     """
     values = _processes((best, ground), most)
     try:
-        return asking.ask("comparison", KeyStep, context=len(best.steps), **values).step
+        return asking.ask("comparison", replies.KeyStep, context=len(best.steps), **values).step
     except UnparsableReplyError:
         first = min(first_difference(best.steps, ground.steps), len(best.steps))
         text = f"No reply names the key step. The first step that differs, step {first}, is used."
@@ -303,7 +295,7 @@ def first_difference(best: Sequence[Step], ground: Sequence[Step]) -> int:
 def reflect(asking: Asking, trials: Sequence[Trajectory], rules: str, most: int = MOST) -> str:
     """Return the lesson for the next trial (Reflexion)."""
     values = _processes(trials, most) | {"rules": rules}
-    return asking.ask("reflection", Reflection, **values).reflection
+    return asking.ask("reflection", replies.Reflection, **values).reflection
 
 
 def warn(asking: Asking, text: str, considered: int = 0, total: int = 0) -> None:
@@ -321,7 +313,7 @@ def _shows_only(goal: str, observation: str) -> bool:
     return goal in observation and len(observation) <= len(goal) + _MARK
 
 
-def described(subgoals: Iterable[Subgoal]) -> str:
+def described(subgoals: Iterable[replies.Subgoal]) -> str:
     """Return judged subgoals as the text that tuples store, with one subgoal per line."""
     return "\n".join(
         f"{one.goal}: {'complete' if one.complete else 'not complete'}" for one in subgoals

@@ -6,20 +6,7 @@ import json
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Double,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    insert,
-    inspect,
-    select,
-)
+import sqlalchemy as sa
 
 from dqa.core.distribution import own_version
 from dqa.core.errors import DataError, UsageError
@@ -39,46 +26,46 @@ LONGEST_NAME: Final = 200
 """The maximum number of characters in the name of a type."""
 _LOCK: Final = 7_136_453
 
-METADATA: Final = MetaData()
-MEMORY: Final = Table(
+METADATA: Final = sa.MetaData()
+MEMORY: Final = sa.Table(
     MEMORY_TABLE,
     METADATA,
-    Column("id", Integer, primary_key=True, autoincrement=False),
-    Column("schema_version", Integer, nullable=False),
-    Column("written_by", String(60), nullable=False),
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("schema_version", sa.Integer, nullable=False),
+    sa.Column("written_by", sa.String(60), nullable=False),
     **TABLE_OPTIONS,
 )
 """A table with a single row, which every writer locks."""
-VERSIONS: Final = Table(
+VERSIONS: Final = sa.Table(
     f"{MEMORY_TABLE}_versions",
     METADATA,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("making", String(20), nullable=False),
-    Column("source", LONG_TEXT, nullable=False),
-    Column("model", LONG_TEXT, nullable=False),
-    Column("added", BigInteger, nullable=False),
-    Column("batches", LONG_TEXT, nullable=False),  # a JSON list
-    Column("undone_after", BigInteger),  # the newest version at the time of undoing
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("making", sa.String(20), nullable=False),
+    sa.Column("source", LONG_TEXT, nullable=False),
+    sa.Column("model", LONG_TEXT, nullable=False),
+    sa.Column("added", sa.BigInteger, nullable=False),
+    sa.Column("batches", LONG_TEXT, nullable=False),  # a JSON list
+    sa.Column("undone_after", sa.BigInteger),  # the newest version at the time of undoing
     **TABLE_OPTIONS,
 )
-TUPLES: Final = Table(
+TUPLES: Final = sa.Table(
     f"{MEMORY_TABLE}_tuples",
     METADATA,
-    Column("id", NUMBER, primary_key=True),
-    Column("batch", BigInteger, nullable=False),
-    Column("version", BigInteger, nullable=False, index=True),
-    Column("goal_type", String(LONGEST_NAME), nullable=False),
-    Column("observation_type", String(LONGEST_NAME), nullable=False),
-    Column("goal", LONG_TEXT, nullable=False),
-    Column("history", LONG_TEXT, nullable=False),
-    Column("subgoals", LONG_TEXT, nullable=False),
-    Column("observation", LONG_TEXT, nullable=False),
-    Column("action", LONG_TEXT, nullable=False),
-    Column("source", LONG_TEXT, nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("reward", Double),
-    Column("digest", String(64), nullable=False, index=True),  # a hash of state and action
-    Index(f"{MEMORY_TABLE}_by_type", "batch", "goal_type", "observation_type"),
+    sa.Column("id", NUMBER, primary_key=True),
+    sa.Column("batch", sa.BigInteger, nullable=False),
+    sa.Column("version", sa.BigInteger, nullable=False, index=True),
+    sa.Column("goal_type", sa.String(LONGEST_NAME), nullable=False),
+    sa.Column("observation_type", sa.String(LONGEST_NAME), nullable=False),
+    sa.Column("goal", LONG_TEXT, nullable=False),
+    sa.Column("history", LONG_TEXT, nullable=False),
+    sa.Column("subgoals", LONG_TEXT, nullable=False),
+    sa.Column("observation", LONG_TEXT, nullable=False),
+    sa.Column("action", LONG_TEXT, nullable=False),
+    sa.Column("source", LONG_TEXT, nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("reward", sa.Double),
+    sa.Column("digest", sa.String(64), nullable=False, index=True),  # a hash of state and action
+    sa.Index(f"{MEMORY_TABLE}_by_type", "batch", "goal_type", "observation_type"),
     **TABLE_OPTIONS,
 )
 """All tuples of all versions. Equal tuples of a batch are read as one tuple."""
@@ -87,12 +74,12 @@ LIVE: Final = VERSIONS.c.undone_after.is_(None)
 FIELDS: Final = tuple(column for column in TUPLES.c if column.name != "digest")
 
 
-def create_memory(connection: Connection, location: StoreLocation) -> None:
+def create_memory(connection: sa.Connection, location: StoreLocation) -> None:
     """Create the tables if there is no memory. Raise `UsageError` if there are other tables."""
-    if inspect(connection).has_table(MEMORY.name):
+    if sa.inspect(connection).has_table(MEMORY.name):
         return
     with lock_schema(connection, _LOCK, MEMORY_TABLE):
-        names = inspect(connection).get_table_names()
+        names = sa.inspect(connection).get_table_names()
         others = sorted(name for name in names if not is_store_table(name))
         if others:
             raise UsageError(
@@ -101,12 +88,12 @@ def create_memory(connection: Connection, location: StoreLocation) -> None:
                 "database."
             )
         METADATA.create_all(connection)
-        if connection.execute(select(MEMORY.c.id)).first() is None:
+        if connection.execute(sa.select(MEMORY.c.id)).first() is None:
             row = {"id": 1, "schema_version": SCHEMA_VERSION, "written_by": own_version()}
-            connection.execute(insert(MEMORY).values(**row))
+            connection.execute(sa.insert(MEMORY).values(**row))
 
 
-def require_memory(connection: Connection, location: StoreLocation) -> None:
+def require_memory(connection: sa.Connection, location: StoreLocation) -> None:
     """Check that a database contains a memory of this version.
 
     Raises
@@ -116,10 +103,10 @@ def require_memory(connection: Connection, location: StoreLocation) -> None:
     DataError
         The memory is damaged.
     """
-    names = set(inspect(connection).get_table_names())
+    names = set(sa.inspect(connection).get_table_names())
     if MEMORY.name not in names:
         raise UsageError(f"{location.shown} does not contain a memory. {location.hint}")
-    row = connection.execute(select(MEMORY.c.schema_version, MEMORY.c.written_by)).first()
+    row = connection.execute(sa.select(MEMORY.c.schema_version, MEMORY.c.written_by)).first()
     if row is not None and row.schema_version != SCHEMA_VERSION:
         raise UsageError(
             f"{location.shown} is a memory of version {row.schema_version}, written by dqa "

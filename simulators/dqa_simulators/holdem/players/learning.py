@@ -25,20 +25,7 @@ from dqa.worlds.training import FULL, SMALL, Trainer, Weights
 from dqa_simulators.games.betting import PLAYERS, Betting, begin
 from dqa_simulators.games.episode import load_game
 from dqa_simulators.holdem.hands import strength as value_of
-from dqa_simulators.holdem.players.policies import (
-    ACTIONS,
-    BUCKETS,
-    FEATURES,
-    NUMBERS,
-    STAGES,
-    DrawingPolicy,
-    Floats,
-    GreedyPolicy,
-    TablePolicy,
-    describe,
-    key_of,
-    legal_numbers,
-)
+from dqa_simulators.holdem.players import policies
 from dqa_simulators.holdem.players.strength import strengths
 from dqa_simulators.holdem.position import RULES, HoldemPosition, deal_uniformly
 from dqa_simulators.packages import load_package
@@ -91,8 +78,8 @@ class LearningGame:
     def __init__(self, deals: int, random: np.random.Generator) -> None:
         self._random = random
         self._deals = _draw_deals(deals, random)
-        every = np.array([hand.strengths for hand in self._deals]).reshape(-1, STAGES)
-        shares = np.arange(1, BUCKETS) / BUCKETS
+        every = np.array([hand.strengths for hand in self._deals]).reshape(-1, policies.STAGES)
+        shares = np.arange(1, policies.BUCKETS) / policies.BUCKETS
         self.bounds: list[list[float]] = np.quantile(every, shares, axis=0).T.tolist()
 
     def draw(self) -> DealtHand:
@@ -109,7 +96,7 @@ class LearningGame:
 
     def num_distinct_actions(self) -> int:
         """Return the number of actions: fold, check or call, raise."""
-        return ACTIONS
+        return policies.ACTIONS
 
     def new_initial_state(self) -> HandState:
         """Return the state before the cards are dealt."""
@@ -154,7 +141,7 @@ class HandState:
         """Return the state after an action, or after the deal."""
         if self._hand is None:
             return HandState(self._game, self._game.draw(), self._betting)
-        name = next(name for name in self._betting.actions if NUMBERS[name] == action)
+        name = next(name for name in self._betting.actions if policies.NUMBERS[name] == action)
         betting = self._betting.after(name)
         if betting.phase == "deal":
             betting = betting.next_round()
@@ -163,23 +150,23 @@ class HandState:
     def legal_actions(self, player: int | None = None) -> list[int]:
         """Return the numbers of the legal actions."""
         del player
-        return [NUMBERS[name] for name in self._betting.actions]
+        return [policies.NUMBERS[name] for name in self._betting.actions]
 
     def legal_actions_mask(self, player: int | None = None) -> list[int]:
         """Return 1 for each legal action and 0 for each illegal action."""
         legal = self.legal_actions(player)
-        return [int(number in legal) for number in range(ACTIONS)]
+        return [int(number in legal) for number in range(policies.ACTIONS)]
 
     def information_state_string(self, player: int | None = None) -> str:
         """Return the key of the next player's information set."""
         del player
         bounds = self._game.bounds[self._betting.stage]
-        return key_of(self._betting, bisect(bounds, self._strength))
+        return policies.key_of(self._betting, bisect(bounds, self._strength))
 
-    def information_state_tensor(self, player: int | None = None) -> Floats:
+    def information_state_tensor(self, player: int | None = None) -> policies.Floats:
         """Return the view of the next player as numbers."""
         del player
-        return describe(self._betting, self._strength)
+        return policies.describe(self._betting, self._strength)
 
     @property
     def _strength(self) -> float:
@@ -246,10 +233,10 @@ def _train_cfr(seed: int, iterations: int, advance: Advance) -> Weights:
             advance(number)
     table = solver._infostates  # noqa: SLF001  (OpenSpiel has no public access)
     keys = sorted(table)
-    strategy = np.zeros((len(keys), ACTIONS))
+    strategy = np.zeros((len(keys), policies.ACTIONS))
     for row, key in enumerate(keys):
         sums = table[key][1]
-        strategy[row, legal_numbers(key)] = sums / sums.sum()
+        strategy[row, policies.legal_numbers(key)] = sums / sums.sum()
     return {
         "keys": np.array([list(map(int, key.split())) for key in keys]),
         "strategy": strategy.astype(np.float32),
@@ -263,7 +250,7 @@ def _train_dqn(seed: int, iterations: int, advance: Advance) -> Weights:
     with _seeded(seed, 2, iterations) as game:
         agents = [
             dqn.DQN(
-                *(seat, FEATURES, ACTIONS, _HIDDEN),
+                *(seat, policies.FEATURES, policies.ACTIONS, _HIDDEN),
                 replay_buffer_capacity=50_000,
                 batch_size=128,
                 learning_rate=0.001,
@@ -377,6 +364,6 @@ def _trainer(
     return Trainer("holdem", player, version, named, train, play, {"deals": _DEALS, **versions})
 
 
-CFR: Final = _trainer("cfr", 4, (2_000, 20_000), _train_cfr, TablePolicy)
-DQN: Final = _trainer("dqn", 3, (300, 3_000), _train_dqn, GreedyPolicy)
-DEEPCFR: Final = _trainer("deepcfr", 3, (10, 100), _train_deepcfr, DrawingPolicy)
+CFR: Final = _trainer("cfr", 4, (2_000, 20_000), _train_cfr, policies.TablePolicy)
+DQN: Final = _trainer("dqn", 3, (300, 3_000), _train_dqn, policies.GreedyPolicy)
+DEEPCFR: Final = _trainer("deepcfr", 3, (10, 100), _train_deepcfr, policies.DrawingPolicy)

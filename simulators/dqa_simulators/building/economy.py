@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from dqa.core.situation import Situation
 from dqa_simulators.checks import (
@@ -152,15 +153,15 @@ class Economy:
         # A need of 0 is always met. A divisor of 0 is replaced by 1.
         needed, at_most = _nonzero(demand[self.demand_goods]), _nonzero(max_demand)
         makes = self.inputs[self.supply_building, None] > 0
-        by_goods = _OrderedSum(self.supply_goods, len(self.base_price), len(raised))
-        by_building = _OrderedSum(self.demand_building, len(self.inputs), len(raised))
+        by_goods = _summing(self.supply_goods, len(self.base_price))
+        by_building = _summing(self.demand_building, len(self.inputs))
         for _ in range(CYCLES):
             received = max_demand * supply[self.demand_goods] / needed
             met = np.where(max_demand > 0.0, np.minimum(received, max_demand) / at_most, 1.0)
-            mean = by_building(met) / np.maximum(self.inputs, 1)[:, None]
+            mean = (by_building @ met) / np.maximum(self.inputs, 1)[:, None]
             produced = max_supply * mean[self.supply_building]
             output = np.where(makes, produced, self.output[:, None])
-            supply = by_goods(output)
+            supply = by_goods @ output
         price = prices(self.base_price[:, None], demand, supply)
         return Run(max_supply, output, max_demand, received, price)
 
@@ -185,20 +186,13 @@ class Economy:
         """
         g, k = len(start), values.shape[1]
         first = np.repeat(start[:, None], k, axis=1)
-        add = _OrderedSum(np.concatenate((np.arange(g), goods)), g, k)
-        return add(np.concatenate((first, values)))
+        return _summing(np.concatenate((np.arange(g), goods)), g) @ np.concatenate((first, values))
 
 
-class _OrderedSum:
-    """Sums rows by group, in row order: an array of shape (n, k) becomes one of (count, k)."""
-
-    def __init__(self, groups: IntArray, count: int, k: int) -> None:
-        self._shape = (count, k)
-        self._cells = (groups[:, None] * k + np.arange(k)).ravel()
-
-    def __call__(self, values: FloatArray) -> FloatArray:
-        count, k = self._shape
-        return sums(self._cells, values.ravel(), count * k).reshape(self._shape)
+def _summing(groups: IntArray, count: int) -> Any:  # noqa: ANN401  (SciPy's stubs are incomplete)
+    """Return a matrix whose product with values, shape (n, k), sums them by group, in row order."""
+    rows = np.arange(len(groups))
+    return csr_array((np.ones(len(groups)), (groups, rows)), shape=(count, len(groups)))
 
 
 def _nonzero(divisor: FloatArray) -> FloatArray:

@@ -228,29 +228,23 @@ class PokerPosition(Position):
             A card is unknown or repeated, or an event breaks the rules. The message names the
             event.
         """
-        missing = [name for name in cls.hidden_names if name not in record.own]
-        if missing:
-            raise record.fail(f"table 'hidden' has no '{missing[0]}'.")
+        names = cls.hidden_names
         try:
-            hole = cls._cards(" ".join(record.own[name] for name in cls.hidden_names))
+            hole = cls._cards(" ".join(record.own.get(name, "") for name in names), len(names))
         except UsageError as error:
             raise record.fail(f"table 'hidden': {error}") from error
-        if len(set(hole)) != len(hole):
-            raise record.fail(
-                f"the private cards in table 'hidden' are '{cls.names(hole)}': one card occurs "
-                "twice."
-            )
         position = cls(record.player, hole, (), begin(cls.rules), seats=record.settings.seats)
-        return replay(record, position, lambda one, text: one.dealt(cls._cards(text)))
+        return replay(
+            record, position, lambda one, text: one.dealt(cls._cards(text, one.betting.next_cards))
+        )
 
     @classmethod
-    def _cards(cls, text: str) -> Cards:
-        try:
-            return tuple(map(cls.deck.index, text.split()))
-        except ValueError as error:
-            raise UsageError(
-                f"'{text}' must be a list of cards such as '{cls.names((0, 1))}'."
-            ) from error
+    def _cards(cls, text: str, count: int) -> Cards:
+        names = text.split()
+        if len(set(names) & set(cls.deck)) != count or len(names) != count:
+            example = cls.names(range(count))
+            raise UsageError(f"'{text}' must be a list of different cards such as '{example}'.")
+        return tuple(map(cls.deck.index, names))
 
     @property
     @abstractmethod

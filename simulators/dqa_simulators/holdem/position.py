@@ -72,22 +72,15 @@ class HoldemPosition(PokerPosition):
         return {"category": CATEGORIES[category((*hand, *board))] if board else None}
 
 
-COUNTS: Final = (
-    23_294_460,
-    58_627_800,
-    31_433_400,
-    6_461_620,
-    6_180_020,
-    4_047_644,
-    3_473_184,
-    224_848,
-    41_584,
-)
-"""The number of hands of each category among the 133,784,560 hands of seven cards."""
 DEFAULT_SHARES: Final = dict(
-    zip(CATEGORIES, (np.cbrt(COUNTS) / np.cbrt(COUNTS).sum()).round(3).tolist(), strict=True)
+    zip(CATEGORIES, (0.162, 0.22, 0.179, 0.105, 0.104, 0.09, 0.086, 0.034, 0.02), strict=True)
 )
-"""The default share of each category, proportional to the cube root of its number of hands."""
+"""The default share of each category.
+
+The shares are proportional to the cube roots of 23,294,460, 58,627,800, 31,433,400, 6,461,620,
+6,180,020, 4,047,644, 3,473,184, 224,848 and 41,584: the numbers of hands of each category among the
+133,784,560 hands of seven cards.
+"""
 _SEVEN: Final = 7
 _DEALT: Final = 9
 

@@ -18,9 +18,7 @@ from dqa.core.question import Candidate
 from dqa.worlds.base import RANDOM, InformedPolicy, Policy, PolicyFactory
 from dqa.worlds.world import Position
 from dqa_simulators.negotiation.position import (
-    AGREE,
     AGREEMENT,
-    MOST_ITEMS,
     VALUES,
     Instance,
     NegotiationPosition,
@@ -134,14 +132,8 @@ def _search(
 
 
 def _best(known: NegotiationPosition, visits: NDArray[np.float64]) -> Candidate:
-    number = int(visits.argmax())
-    if number == AGREEMENT:
-        return AGREE
-    base = MOST_ITEMS + 1
-    rest, cherries = divmod(number, base)
-    peppers, strawberries = divmod(rest, base)
-    found = write((peppers, strawberries, cherries))
-    return found if found in known.actions else known.fallback
+    numbers = {number_of(str(action), "proposal"): action for action in known.actions}
+    return numbers[max(sorted(numbers), key=lambda number: visits[number])]
 
 
 _PLAYERS: Final = (

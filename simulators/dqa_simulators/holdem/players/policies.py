@@ -118,10 +118,6 @@ class TablePolicy(Policy):
 
     def __init__(self, weights: Weights) -> None:
         keys, strategy = weights["keys"], weights["strategy"]
-        if strategy.shape != (shape := (len(keys), ACTIONS)):
-            raise ValueError(f"'strategy' has the shape {strategy.shape}, not {shape}")
-        if weights["bounds"].shape != (shape := (STAGES, BUCKETS - 1)):
-            raise ValueError(f"'bounds' has the shape {weights['bounds'].shape}, not {shape}")
         self._bounds = weights["bounds"].tolist()
         rows = zip(keys.tolist(), strategy, strict=True)
         self._strategy = {" ".join(map(str, key)): row for key, row in rows}

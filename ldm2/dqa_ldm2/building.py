@@ -11,17 +11,9 @@ from dqa.core.decider import Trajectory
 from dqa.deciders.base import read_settings
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import WorldFactory
+from dqa_ldm2 import formation
 from dqa_ldm2.experts import EXPERTS, expert_trajectories
 from dqa_ldm2.explorable import WorldExplorable
-from dqa_ldm2.formation import (
-    BATCH_SIZE,
-    FormationReport,
-    Indexer,
-    ModelUse,
-    Progress,
-    form_memory,
-    no_progress,
-)
 from dqa_ldm2.identity import identified
 from dqa_ldm2.memory import Memory, open_memory, require_place
 from dqa_ldm2.refinement import RefinedGoal, Refinement, RefinementReport
@@ -37,11 +29,11 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     seed: int = 0,
     batch: int | None = None,
     preset: Preset = "default",
-    use: ModelUse | None = None,
+    use: formation.ModelUse | None = None,
     settings: Mapping[str, Any] | None = None,
     player: str | None = None,
-    progress: Progress = no_progress,
-) -> FormationReport:
+    progress: formation.Progress = formation.no_progress,
+) -> formation.FormationReport:
     """Form a memory from games that a program plays in a world (section 3.2).
 
     Parameters
@@ -85,14 +77,14 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     for one in expert_trajectories(factory, range(seed, seed + games), own, player=player):
         trajectories.append(identified(one))
         progress("Playing", len(trajectories), games)
-    indexer = Indexer(use or ModelUse(), preset)
+    indexer = formation.Indexer(use or formation.ModelUse(), preset)
     with attempt_by("memory", "build", factory.name), _opened(memory, create=True) as opened:
-        return form_memory(
+        return formation.form_memory(
             opened,
             trajectories,
             indexer,
             source=f"{factory.name}, seeds {seed} to {seed + games - 1}, by {player}",
-            batch_size=batch or PRESETS[preset].get("batch", BATCH_SIZE),
+            batch_size=batch or PRESETS[preset].get("batch", formation.BATCH_SIZE),
             progress=progress,
         )
 
@@ -105,7 +97,7 @@ def refine_memory(  # noqa: PLR0913  (independent parameters)
     seed: int = 0,
     preset: Preset = "default",
     refining: RefiningSettings | None = None,
-    use: ModelUse | None = None,
+    use: formation.ModelUse | None = None,
     settings: Mapping[str, Any] | None = None,
     done: Callable[[RefinedGoal], None] = lambda _: None,
 ) -> RefinementReport:
@@ -133,7 +125,9 @@ def refine_memory(  # noqa: PLR0913  (independent parameters)
     explorables = (WorldExplorable(played, one) for one in range(seed, seed + games))
     with attempt_by("memory", "refine", factory.name), _opened(memory, create=False) as opened:
         own = refining or RefiningSettings()
-        return Refinement(opened, use or ModelUse(), own, preset).refine(explorables, done)
+        return Refinement(opened, use or formation.ModelUse(), own, preset).refine(
+            explorables, done
+        )
 
 
 @contextmanager

@@ -136,10 +136,9 @@ class Memory:
         """
         self._require_batch(batch)
         about = state.goal, state.history, state.observation
-        for scope in ((batch, goal_type, observation_type), (batch, goal_type, None)):
-            if found := self._nearest(scope, about, most, state.excluded):
-                return found
-        return self._nearest((batch, None, None), about, most, state.excluded)
+        types = ((goal_type, observation_type), (goal_type, None), (None, None))
+        found = (self._nearest((batch, *one), about, most, state.excluded) for one in types)
+        return next(filter(None, found), ())
 
     def search(
         self, words: str, most: int, excluded: Collection[str] = frozenset()

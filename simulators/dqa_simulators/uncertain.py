@@ -119,37 +119,39 @@ class UncertainWorld:
         return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
 
 
-def draw_factor(  # noqa: PLR0913
+def draw_factors(
     rng: np.random.Generator,
-    name: str,
-    values: tuple[str, ...],
-    *,
+    named: Sequence[tuple[str, tuple[str, ...]]],
     actions: int,
     quantities: Sequence[str],
     multipliers: Sequence[float],
-) -> UncertainFactor:
-    """Draw the likelihoods and effects of a factor. The factor's middle value has no effect.
+) -> tuple[UncertainFactor, ...]:
+    """Draw the likelihoods and effects of factors. The middle value of a factor has no effect.
 
     Parameters
     ----------
     rng
         The source of all random choices.
-    name, values
-        Name and values of the factor.
+    named
+        The name and the values of each factor.
     actions
         The number of actions.
     quantities
-        The quantities that the factor changes.
+        The quantities that the factors change.
     multipliers
         The possible multipliers of a quantity, drawn with equal probability.
     """
-    words = tuple(LIKELIHOODS[i] for i in rng.integers(len(LIKELIHOODS), size=len(values)).tolist())
-    effects = {}
-    for quantity in quantities:
-        effect = np.array(multipliers)[rng.integers(len(multipliers), size=(actions, len(values)))]
-        effect[:, len(values) // 2] = 1.0
-        effects[quantity] = effect
-    return UncertainFactor(name, values, words, effects)
+    found = []
+    for name, values in named:
+        drawn = rng.integers(len(LIKELIHOODS), size=len(values)).tolist()
+        effects = {}
+        for quantity in quantities:
+            picked = rng.integers(len(multipliers), size=(actions, len(values)))
+            effects[quantity] = np.array(multipliers)[picked]
+            effects[quantity][:, len(values) // 2] = 1.0
+        words = tuple(LIKELIHOODS[index] for index in drawn)
+        found.append(UncertainFactor(name, values, words, effects))
+    return tuple(found)
 
 
 class DrawnWorld(NamedTuple):

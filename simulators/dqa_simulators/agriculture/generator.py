@@ -13,7 +13,7 @@ from dqa_simulators.uncertain import (
     UncertainFactor,
     UncertainGenerator,
     UncertainWorld,
-    draw_factor,
+    draw_factors,
 )
 
 CROPS = 7
@@ -63,17 +63,7 @@ def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWor
     crops = tuple(sorted(with_suffixes(words, _KINDS, rng.permutation(CROPS)).tolist()))
     acre_yield = np.round(rng.uniform(3.0, 20.0, CROPS), 1)
     price = np.round(rng.uniform(6_000.0, 10_000.0, CROPS) / acre_yield)
-    factors = tuple(
-        draw_factor(
-            rng,
-            factor,
-            values,
-            actions=CROPS,
-            quantities=("yield", "price"),
-            multipliers=tuple(_STEPS),
-        )
-        for factor, values in _FACTORS
-    )
+    factors = draw_factors(rng, _FACTORS, CROPS, ("yield", "price"), tuple(_STEPS))
     world = UncertainWorld(crops, acre_yield * price, factors)
     title = f"{name} outlook for {_YEAR + 1}"
     rows: dict[str, list[tuple[Cell, ...]]] = {

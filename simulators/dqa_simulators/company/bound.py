@@ -54,11 +54,8 @@ def bound_profit(company: Company, state: State) -> float:
     rows = list(
         product((False, True)[: 1 + kinds.count("contract")], closings, *[(False, True)] * slots)
     )
-    scenarios = _Scenarios(
-        np.array([row[0] for row in rows]),
-        np.array([row[1] for row in rows]),
-        np.array([row[2:] for row in rows], dtype=bool).reshape(len(rows), slots),
-    )
+    table = np.array(rows, dtype=int)
+    scenarios = _Scenarios(table[:, 0] > 0, table[:, 1], table[:, 2:] > 0)
     values = np.stack(
         [_bound_item(company, state, item, scenarios) for item in range(len(company.base))]
     )

@@ -14,19 +14,10 @@ from dqa.core.question import Question
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, LEFT, read_observed
 from dqa.worlds.world import GameEvent, Position
+from dqa_simulators.company import engine
 from dqa_simulators.company.books import CONTEXT, TABLES, Books, supplier_id, to_script
 from dqa_simulators.company.bound import bound_profit
 from dqa_simulators.company.drawing import draw_company
-from dqa_simulators.company.engine import (
-    Report,
-    State,
-    begin,
-    decide_proposal,
-    play_history,
-    play_naive,
-    play_period,
-    settle,
-)
 from dqa_simulators.company.parameters import PAST, Company, CompanySettings, Proposal
 from dqa_simulators.company.plans import FORM, PlanError, propose_plans, read_plan
 from dqa_simulators.company.policies import POLICIES
@@ -87,7 +78,7 @@ class CompanyEpisode(SoloEpisode):
 
     @property
     def _value(self) -> float:
-        return settle(self._company, self._state)
+        return engine.settle(self._company, self._state)
 
     @property
     def _is_over(self) -> bool:
@@ -147,7 +138,7 @@ class CompanyEpisode(SoloEpisode):
     def _apply(self, action: str) -> list[GameEvent]:
         proposal, period = self._proposal, self._state.period + 1
         if proposal is not None:
-            decide_proposal(self._state, proposal, action)
+            engine.decide_proposal(self._state, proposal, action)
             self._proposals.remove(proposal)
             self._books.refresh(self._state)
             return self._add_event(proposal.kind, action, f"Decided: {action}.")
@@ -162,7 +153,7 @@ class CompanyEpisode(SoloEpisode):
             action = str(propose_plans(reading)[0])
             plan = read_plan(reading, action)
         self._refused = False
-        self._state, report = play_period(self._company, self._state, plan)
+        self._state, report = engine.play_period(self._company, self._state, plan)
         self._books.record(report, self._state)
         events = self._add_event(f"period {period}", action, _describe(report, period))
         self._prepare()
@@ -185,7 +176,7 @@ class CompanyEpisode(SoloEpisode):
         """The books before the next move."""
         return cast("CompanyPosition", self._move.position).reading  # type: ignore[union-attr]
 
-    def _reveal(self) -> State:
+    def _reveal(self) -> engine.State:
         return deepcopy(self._state)
 
     def _returns(self) -> Mapping[str, float]:
@@ -193,7 +184,7 @@ class CompanyEpisode(SoloEpisode):
         return {AGENT: round((self._value - naive) / (bound - naive), 6)}
 
 
-def _describe(report: Report, period: int) -> str:
+def _describe(report: engine.Report, period: int) -> str:
     """Describe the result of a period. The text contains only facts from the books."""
     amounts = ", ".join(f"{name} {amount:.0f}" for name, amount in report.money.items() if amount)
     lost = int(report.lost.sum() > 0)
@@ -202,11 +193,11 @@ def _describe(report: Report, period: int) -> str:
 
 
 @lru_cache(maxsize=4)
-def _begun(seed: int, settings: CompanySettings) -> tuple[Company, State, Books]:
+def _begun(seed: int, settings: CompanySettings) -> tuple[Company, engine.State, Books]:
     """Return the company of a seed, its state after the history, and its books."""
     company = draw_company(seed, settings)
     books = Books(company, seed)
-    state = play_history(company, seed, begin(company), books)
+    state = engine.play_history(company, seed, engine.begin(company), books)
     state.cash = company.cash
     return company, state, books
 
@@ -215,7 +206,7 @@ def _begun(seed: int, settings: CompanySettings) -> tuple[Company, State, Books]
 def _compute_anchors(seed: int, settings: CompanySettings) -> tuple[float, float]:
     """Return the profits with the scores 0 and 1: the naive policy's profit, and the bound."""
     company, state, books = _begun(seed, settings)
-    return play_naive(company, state, books), bound_profit(company, state)
+    return engine.play_naive(company, state, books), bound_profit(company, state)
 
 
 class CompanyWorld(GameWorld[CompanySettings, CompanyEpisode]):

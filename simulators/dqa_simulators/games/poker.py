@@ -276,14 +276,11 @@ class PokerEpisode(RefereedEpisode):
         self, kind: type[PokerPosition], deal: Deal, start: Start, settings: Mapping[str, Any]
     ) -> None:
         self._kind, self._deal = kind, deal
-        hands = dict(zip(start.seats, deal.hands, strict=True))
-        self._known = {
-            player: kind(player, hand, (), begin(kind.rules), seats=start.seats)
-            for player, hand in hands.items()
-        }
+        self._hands = dict(zip(start.seats, deal.hands, strict=True))
+        self._public = kind(PLAYERS[0], (), (), begin(kind.rules), seats=start.seats)
         hidden = {
             player: dict(zip(kind.hidden_names, [kind.deck[card] for card in hand], strict=True))
-            for player, hand in hands.items()
+            for player, hand in self._hands.items()
         }
         state = load_game(kind.referee).new_initial_state()
         for card in (*deal.hands[0], *deal.hands[1]):
@@ -300,22 +297,17 @@ class PokerEpisode(RefereedEpisode):
             "folded": self._seats[betting.seat] if betting.phase == "folded" else None,
             "pot": sum(betting.bets),
         }
-        for player, hand in zip(self._seats, self._deal.hands, strict=True):
+        for player, hand in self._hands.items():
             facts[f"hand of {player}"] = kind.names(hand)
             for name, value in kind.hand_facts(hand, board).items():
                 facts[f"{name} of {player}"] = value
         return facts
 
-    @property
-    def _public(self) -> PokerPosition:
-        """The position of the first player. Only use its public part, which all positions share."""
-        return self._known[PLAYERS[0]]
-
     def _mover(self) -> str | None:
         return self._public.mover
 
     def _position(self, viewer: str) -> PokerPosition:
-        return self._known[viewer]
+        return replace(self._public, viewer=viewer, hole=self._hands[viewer])
 
     def _ask(self, position: Position) -> tuple[str, str]:
         other = PLAYERS[1 - PLAYERS.index(position.viewer)]
@@ -328,17 +320,16 @@ class PokerEpisode(RefereedEpisode):
 
     def _apply(self, action: str) -> Iterable[GameEvent]:
         before = self._public
+        after = before.after(action)
         self._state.apply_action(self._kind.codes[action])
-        for viewer, known in self._known.items():
-            position = known.after(action)
-            if position.node == "chance":
-                dealt = len(position.board)
-                cards = self._deal.board[dealt : dealt + position.betting.next_cards]
-                position = position.dealt(cards)
-            self._known[viewer] = position
-        for card in self._public.board[len(before.board) :]:
-            self._state.apply_action(card)
-        return self._public.events[len(before.events) :]
+        if after.node == "chance":
+            dealt = len(after.board)
+            cards = self._deal.board[dealt : dealt + after.betting.next_cards]
+            after = after.dealt(cards)
+            for card in cards:
+                self._state.apply_action(card)
+        self._public = after
+        return after.events[len(before.events) :]
 
 
 def describe_events(events: Iterable[GameEvent]) -> str:

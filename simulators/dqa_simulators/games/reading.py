@@ -133,16 +133,12 @@ def read_record(
         return database.query(statement.format(game=int(game), player=player), _LIMITS).rows
 
     began = rows(_SETTINGS)
-    if len(began) != 1:
+    if [played for played, _ in began] != [world]:
         raise DataError(
-            f"{question.key} is about game {game}, but {database.name} does not contain this game."
+            f"{question.key} is about game {game} of the world '{world}', but {database.name} does "
+            "not contain this game."
         )
-    ((played, text),) = began
-    if played != world:
-        raise DataError(
-            f"{question.key} is about the world '{world}', but game {game} was played in the world "
-            f"'{played}'."
-        )
+    ((_, text),) = began
     try:
         known = settings.model_validate_json(str(text))
     except ValidationError as error:

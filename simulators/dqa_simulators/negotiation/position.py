@@ -326,10 +326,6 @@ def list_actions(pool: Split, *, can_agree: bool) -> tuple[Candidate, ...]:
 AGREEMENT: Final = 216
 """OpenSpiel's number of the action to agree. Higher numbers are utterances."""
 _BASE: Final = MOST_ITEMS + 1
-_REFEREE: Final = {
-    says: f"negotiation(enable_utterances={says},num_symbols={_BASE})" for says in (True, False)
-}
-"""OpenSpiel's game, with and without utterances. An utterance has the form of a proposal."""
 VALUES: Final = np.stack(np.meshgrid(*[np.arange(1, MOST_VALUE + 1)] * 3), axis=-1).reshape(-1, 3)
 """All possible values of the three items, shape (1000, 3)."""
 
@@ -379,7 +375,9 @@ def new_state(instance: Instance, *, utterances: bool = True) -> Any:  # noqa: A
     """Return the initial OpenSpiel state of a negotiation."""
     rows = (instance.pool, *instance.values)
     lines = [str(instance.turns), *(" ".join(map(str, row)) for row in rows), "0"]
-    return load_game(_REFEREE[utterances]).deserialize_state("\n".join(lines))
+    # An utterance has the form of a proposal.
+    game = load_game(f"negotiation(enable_utterances={utterances},num_symbols={_BASE})")
+    return game.deserialize_state("\n".join(lines))
 
 
 def number_of(action: str, part: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dqa.core.situation import Situation
 from dqa.loaders.generator.names import stems
 from dqa_simulators.sampling import situation_of
-from dqa_simulators.uncertain import UncertainGenerator, UncertainWorld, draw_factor
+from dqa_simulators.uncertain import UncertainGenerator, UncertainWorld, draw_factors
 
 STOCKS = 7
 """The number of stocks in a world, as in the paper."""
@@ -59,12 +59,10 @@ def build_stocks(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, S
     """
     words = sorted(stems(rng, STOCKS).tolist())
     symbols = tuple(word.upper() for word in words)
-    factors = tuple(
-        draw_factor(rng, factor, values, actions=STOCKS, quantities=("price",), multipliers=_STEPS)
-        for factor, values in _FACTORS
-    )
+    factors = draw_factors(rng, _FACTORS, STOCKS, ("price",), _STEPS)
     world = UncertainWorld(symbols, np.ones(STOCKS), factors)
-    days = list(_weekdays())
+    every = (_SINCE + timedelta(days=number) for number in range((_BUY - _SINCE).days))
+    days = [day for day in every if day.weekday() < 5]
     months = sorted({(day.year, day.month) for day in days})
     monthly = world.utilities(world.sample(len(months), rng))
     start = np.round(rng.uniform(20.0, 400.0, STOCKS), 2)
@@ -76,14 +74,6 @@ def build_stocks(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, S
 def stocks_target(situation: Situation) -> Mapping[str, str]:
     """Return the target values that all questions about a world share."""
     return {"since": str(_SINCE), "buy": str(_BUY), "sell": str(_SELL), "world": situation.name}
-
-
-def _weekdays() -> Iterator[date]:
-    day = _SINCE
-    while day < _BUY:
-        if day.weekday() < 5:
-            yield day
-        day += timedelta(days=1)
 
 
 def _closes(

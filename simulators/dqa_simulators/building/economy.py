@@ -186,7 +186,8 @@ class Economy:
         """
         g, k = len(start), values.shape[1]
         first = np.repeat(start[:, None], k, axis=1)
-        return _summing(np.concatenate((np.arange(g), goods)), g) @ np.concatenate((first, values))
+        summing = _summing(np.concatenate((np.arange(g), goods)), g)
+        return np.asarray(summing @ np.concatenate((first, values)))
 
 
 def _summing(groups: IntArray, count: int) -> Any:  # noqa: ANN401  (SciPy's stubs are incomplete)

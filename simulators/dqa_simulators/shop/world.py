@@ -28,7 +28,7 @@ _OFFICIAL_ORDER: Final = 233
 """WebShop's seed for shuffling its goals. Papers test on the first 500 goals."""
 
 
-class ShopSettings(Source):
+class ShopSettings(Source, frozen=True):
     """The settings of the world, in addition to the source of its catalogue.
 
     Attributes

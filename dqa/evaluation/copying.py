@@ -1,21 +1,37 @@
-"""Copy runs, and import the folders of versions before 0.5."""
+"""Copy runs, including runs of versions before 0.5."""
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, MetaData, Table, select
 
 from dqa.core.decision import Usage
 from dqa.core.errors import DataError, UsageError
 from dqa.core.files import parse_json_of, read_json, whole_lines
 from dqa.core.records import dump_line
+from dqa.core.run_stores import TABLE_PREFIX
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.record import RunRecord
 from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import SPEC_VERSION
 from dqa.evaluation.store import RunStore
-from dqa.evaluation.stored_runs import RESULTS_FILE, TRACES_FILE, RunReader, is_store, run_names
+from dqa.evaluation.stored_runs import (
+    RESULTS_FILE,
+    TRACES_FILE,
+    USAGE,
+    VERSION,
+    RunReader,
+    connected,
+    is_store,
+    run_names,
+    version_of,
+)
 from dqa.evaluation.traces import Trace
 
 
@@ -69,11 +85,18 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
 
 
 def read_old(location: RunLocation) -> RunContent | None:
-    """Read a folder of a version before 0.5. Return None if the location is not such a folder."""
-    folder = location.folder
-    if folder is None or (folder / DATABASE).exists() or not (folder / TRACES_FILE).exists():
+    """Read a run of a version before 0.5. Return None if the location contains no such run."""
+    if location.folder is not None and not (location.folder / DATABASE).exists():
+        return _read_folder(location.folder) if (location.folder / TRACES_FILE).exists() else None
+    if location.file is not None and not location.file.exists():
         return None
+    with connected(location) as connection:
+        version = version_of(connection)
+        is_old = version is not None and version < VERSION
+        return _read_store(connection, location) if is_old else None
 
+
+def _read_folder(folder: Path) -> RunContent:
     def lines(name: str) -> list[Any]:
         return [
             parse_json_of(name, one.decode()) for one in whole_lines(folder / name, home=folder)
@@ -114,3 +137,40 @@ def _record(written: Mapping[str, Any]) -> RunRecord:
     spec = {"display": {"digits": 0, "fold": False}, **spec, "version": newest}
     spec.pop("planner", None)
     return RunRecord.model_validate({**written, "spec": spec, "resumable": is_current})
+
+
+def _read_store(connection: Connection, location: RunLocation) -> RunContent:
+    def rows(name: str, *order: str, **having: object) -> list[dict[str, Any]]:
+        table = Table(f"{TABLE_PREFIX}{name}", MetaData(), autoload_with=connection)
+        found = select(table).order_by(*(table.c[column] for column in order)).filter_by(**having)
+        return [dict(row) for row in connection.execute(found).mappings()]
+
+    names = {one["name"]: one for one in rows("runs", "id")}
+    name = location.name or next(iter(names), "")
+    if name not in names or (location.name is None and len(names) > 1):
+        raise UsageError(
+            f"{location.store} contains the runs {', '.join(names)}: write {location.store}#NAME."
+        )
+    run = names[name]
+    fields = ("spec", "options", "calls", "versions", "games")
+    written = {name: run[name] for name in ("content_hash", "planned", "began")}
+    written |= {name: json.loads(run[name]) for name in fields if run.get(name)}
+    results = rows("results", "position", "task", run_id=run["id"])
+    bodies = {one["task"]: one["body"] for one in rows("traces", run_id=run["id"])}
+    traces = (json.loads(zlib.decompress(bodies[one["task"]])) for one in results)
+    shortcuts = rows("shortcuts", "position", run_id=run["id"])
+    lost = rows("lost", "id", run_id=run["id"])
+    used = (Usage(*(one[name] for name in USAGE if name in one)) for one in lost)
+    again = (None if one["kind"] == "lost" else one["body"] for one in lost)
+    return RunContent(
+        _record(written),
+        list(zip(map(_result, results), map(Trace.from_json, traces), strict=True)),
+        [ShortcutChoices.model_validate_json(one["body"]) for one in shortcuts],
+        list(zip(used, again, strict=True)),
+    )
+
+
+def _result(row: Mapping[str, Any]) -> Result:
+    line = {name: row[name] for name in row if name in Result.model_fields}
+    line |= {name: json.loads(row[name]) for name in ("ties", "tags")}
+    return Result.from_json(line | json.loads(row["more"] or "{}"))

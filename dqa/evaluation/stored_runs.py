@@ -44,7 +44,7 @@ from dqa.evaluation.traces import Trace
 from dqa.evaluation.workers import is_dead
 
 VERSION: Final = "0004"
-"""Version of the tables."""
+"""Version of the tables. Stores of earlier versions can only be imported."""
 RESULTS_FILE, TRACES_FILE = "results.jsonl", "traces.jsonl"
 """Files that a run writes into its folder, next to its database, when it ends."""
 _LOCK: Final = 7_136_452
@@ -155,10 +155,12 @@ def require_version(connection: sa.Connection, location: RunLocation) -> None:
             f"{location.store} does not contain runs. Give the location of a run from 'dqa eval "
             "--out'."
         )
-    if found != VERSION:
+    if found < VERSION:
+        raise _old(location)
+    if found > VERSION:
         raise UsageError(
             f"{location.store} is a store of version {found}, but this dqa reads version "
-            f"{VERSION}: use the version of dqa that wrote it."
+            f"{VERSION}: use a newer dqa."
         )
 
 
@@ -376,11 +378,15 @@ def _require_folder_run(location: RunLocation, folder: Path) -> None:
     if (folder / DATABASE).exists():
         return
     if (folder / TRACES_FILE).exists():
-        how = shell_command("export", str(location), "--format", "run", "--out", "NEW")
-        raise UsageError(f"{location} was written by an older dqa: import it with '{how}'.")
+        raise _old(location)
     raise UsageError(
         f"{folder} does not contain a run. Give the folder of a run ('dqa runs' lists all runs)."
     )
+
+
+def _old(location: RunLocation) -> UsageError:
+    how = shell_command("export", str(location), "--format", "run", "--out", "NEW")
+    return UsageError(f"{location} was written by an older dqa: import it with '{how}'.")
 
 
 def _choose_name(location: RunLocation, names: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from tests.sqlite_files import run_script
 
 DATA = Path(__file__).parents[1] / "data"
 CONTENT = "58ab78952221b05fb710554fb5921736f626b4d2771065fb6e9170be53c5773c"
-"""The hash of the results that version 0.4 stored in a folder, in this version."""
+"""The hash of the results that version 0.4 stored in a folder and in a store, in this version."""
 
 
 @pytest.fixture
@@ -109,13 +109,23 @@ def test_a_run_of_the_first_version_is_imported(
         make(out=tmp_path / "imported", resume=True)
 
 
-def test_a_folder_of_the_last_version_is_imported(tmp_path: Path) -> None:
+def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> None:
     """With equal results, shortcuts and usage."""
-    folder = dqa.read_run(dqa.copy_run(DATA / "run-0.4", tmp_path / "folder"))
-    assert folder.content_hash == CONTENT
-    assert {trace.key for trace in folder.traces} == {result.key for result in folder.results}
-    assert folder.shortcuts
-    assert folder.spec is not None
+    store = run_script(tmp_path / "runs.db", (DATA / "runs-0.4.sql").read_text("utf-8"))
+    with pytest.raises(dqa.UsageError, match="older dqa"):
+        dqa.read_run(f"{store}#first")
+    with pytest.raises(dqa.UsageError, match="first, second"):
+        dqa.copy_run(store, tmp_path / "both")
+    folder, first = (
+        dqa.read_run(dqa.copy_run(source, tmp_path / name))
+        for source, name in ((DATA / "run-0.4", "folder"), (f"{store}#first", "new.db#first"))
+    )
+    assert folder.content_hash == first.content_hash == CONTENT
+    assert [t.key for t in folder.traces] == [t.key for t in first.traces]
+    assert folder.shortcuts == first.shortcuts
+    assert folder.spent == first.spent
+    assert folder.report() == first.report()
+    assert folder.spec == first.spec
 
 
 def test_a_run_without_decisions_is_copied_with_its_lost_usage(tmp_path: Path) -> None:

@@ -116,20 +116,18 @@ def test_a_file_that_may_not_be_written_is_refused_before_anything_is_asked(
         require_writable(RunLocation.of_file(store))
 
 
-@pytest.mark.parametrize("version", ["0003", "0999"])
-def test_a_store_of_another_version_is_refused(store: Path, one: QuestionSet, version: str) -> None:
+def test_a_store_of_a_newer_version_is_refused(store: Path, one: QuestionSet) -> None:
     """By name, and nothing in it is changed."""
-    run_script(store, f"UPDATE dqa_store_version SET version_num = '{version}'")
+    run_script(store, "UPDATE dqa_store_version SET version_num = '0999'")
     uses: tuple[Callable[[], object], ...] = (
         lambda: dqa.read_run(store),
         lambda: dqa.evaluate(one, **FIRST, out=store),
-        lambda: dqa.copy_run(store, store.parent / "copy"),
     )
     for use in uses:
-        with pytest.raises(dqa.UsageError, match=rf"store of version {version}"):
+        with pytest.raises(dqa.UsageError, match=r"store of version 0999"):
             use()
     (listed,) = dqa.find_runs(store.parent)
-    assert f"version {version}" in str(listed.problem)
+    assert "version 0999" in str(listed.problem)
 
 
 def test_a_run_records_into_no_cassette_of_another_one(one: QuestionSet, tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
         if columns is not None and exact not in columns and not (is_found and name in columns):
             hint = closest(part.name, known.intersection(columns), schema=policy.schema)
             raise Refusal(
-                f"{node.text('table')}.{part.name} is not a known column of a table in this "
-                f"query, so the database might run it as a function.{hint}"
+                f"{node.text('table')}.{part.name} is not a column that this query may read: it "
+                f"does not exist, or a policy hides it.{hint}"
             )
 
 

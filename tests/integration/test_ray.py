@@ -24,6 +24,7 @@ from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stored_runs import RESULTS_FILE, TRACES_FILE
 from tests.databases.engines import Target
+from tests.evaluation.test_processes import require_budget_ends_run
 from tests.integration.conftest import targeted
 from tests.models.model_server import ModelServer
 from tests.programs import start_python
@@ -124,20 +125,8 @@ def test_a_cluster_makes_the_decisions_that_this_machine_makes(
 
 
 def test_a_budget_holds_over_the_workers_of_a_cluster(nodes: Nodes) -> None:
-    """The tokens that one worker spends end the run of all."""
     questions = dqa.generate(("locating",), count=5, seed=11)
-    with ModelServer(lambda request: "Thought: done\nFinal Answer: nowhere") as server:
-        run = dqa.evaluate(
-            questions,
-            "zero-shot",
-            databases="sqlite",
-            model=dqa.ModelSpec(name="openai:test", base_url=server.url),
-            calls=CallOptions(budget_tokens=10, max_concurrency=1),
-            options=nodes.options(workers=1),
-        )
-    assert run.stopped_by is not None
-    assert "budget of 10 tokens is spent" in run.stopped_by
-    assert len(run.results) < len(questions.questions)
+    require_budget_ends_run(questions, nodes.options(workers=1))
 
 
 def test_a_decider_that_cannot_be_sent_is_refused(nodes: Nodes) -> None:

@@ -67,7 +67,7 @@ def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401
     except NoSuchModuleError:
         raise UsageError(
             f"SQLAlchemy has no dialect '{url.drivername}': install the package that contains it, "
-            "or check the beginning of the URL."
+            "or correct the beginning of the URL, e.g. postgresql, mysql, mariadb or neo4j."
         ) from None
     except ModuleNotFoundError as error:
         is_known = url.drivername in DRIVERS.values()

@@ -131,7 +131,7 @@ class StoredWork:
             options=self.options,
             calls=self.calls,
             versions=versions(),
-            sources={} if self._may_change else objects.sources,
+            sources=objects.sources,
             games=games,
         )
         if self.location is not None:
@@ -141,7 +141,8 @@ class StoredWork:
                     f"The file {self._begun} (--record) already contains the replies of another "
                     "run: choose a new file."
                 )
-        self._store = store = RunStore(self.location, record, retry_failed=self._retry_failed)
+        how = {"retry_failed": self._retry_failed, "may_change": self._may_change}
+        self._store = store = RunStore(self.location, record, **how)
         store.on_elsewhere = self.watcher.decided_elsewhere
         with _handling_errors(store):
             yield store

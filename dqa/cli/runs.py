@@ -186,7 +186,7 @@ def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
 
 def _describe_result(result: Result) -> str:
     """Describe the choice, the right answer, and the error of a decision."""
-    text = f"Chose {result.choice or 'nothing'}"
+    text = "Chose nothing" if result.choice is None else f"Chose {result.choice}"
     if result.choice is None and result.answer:
         text += f" (the answer: {shortened(result.answer, _ANSWER)})"
     if result.ties:

@@ -171,7 +171,9 @@ class Namespaces(ABC):
                 content = OtherContent.FOREIGN if others else content
             if content is None:
                 self.create(situation, tag)
-            elif not self.holds(tag):  # if it does, another process has just loaded it
+            elif self.holds(tag):  # another process has just loaded it
+                return tag, False
+            else:
                 may_drop = content in WORTHLESS
                 if not may_drop and (replace is None or self.resolve(replace) != tag.namespace):
                     raise in_the_way(tag.namespace, content)

@@ -45,8 +45,13 @@ More workers would delay each other.
 """
 _FREE = 0.3
 """A longer wait for a worker shortens the time that remains for the statement."""
-_REOPENING = 0.6
-"""The minimum number of seconds for starting a worker that opens the database again."""
+_REOPENING = 2.0
+"""The minimum number of seconds for starting a worker that opens the database again.
+
+On an idle machine, this takes 0.1 seconds. On a busy one, it must not look like an outage.
+"""
+_REMAINING = 0.6
+"""The minimum number of seconds that remain for a statement after a worker was started."""
 _NO_WORKER = (
     "is busy or does not answer: no worker process was free in time. Use fewer threads, or give "
     "statements more seconds."
@@ -216,8 +221,8 @@ class IsolatedSession(Session):
             if worker := Worker.take(self._idle):
                 return worker, until
             opening = 0.0 if self._opening.is_server else 3 * self._seconds
-            until = max(until, monotonic() + max(_REOPENING, opening))  # longer than a short limit
-            return Worker(self._opening, until), until
+            worker = Worker(self._opening, max(until, monotonic() + max(_REOPENING, opening)))
+            return worker, max(until, monotonic() + _REMAINING)
         finally:
             self._starts.release()
 

@@ -39,7 +39,8 @@ class PassedObjects:
         """
         hashes = {}
         for name, decider in self.deciders.items():
-            for part in (inspect.getmodule(type(decider)) or type(decider), type(decider)):
+            own = decider.make if isinstance(decider, DeciderFactory) else type(decider)
+            for part in (inspect.getmodule(own) or own, own):
                 with suppress(OSError, TypeError):
                     source = inspect.getsource(part)
                     hashes[name] = hashlib.sha256(source.encode()).hexdigest()

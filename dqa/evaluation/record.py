@@ -130,7 +130,9 @@ def now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunRecord:
+def resume_record(
+    earlier: RunRecord, current: RunRecord, where: str, *, may_change: bool = False
+) -> RunRecord:
     """Check that a stored run can be resumed, and return its new record.
 
     Parameters
@@ -141,6 +143,8 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
         The record of the command that resumes the run.
     where
         The location of the run, for messages.
+    may_change
+        Whether the code of own deciders may have changed.
 
     Raises
     ------
@@ -167,7 +171,7 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
             f"world have changed ({what}): restore them, or name another location."
         )
     for decider, source in current.sources.items():
-        if earlier.sources.get(decider, source) != source:
+        if not may_change and earlier.sources.get(decider, source) != source:
             raise UsageError(
                 f"{where} contains decisions of another version of the decider '{decider}': its "
                 "file has changed. Name another location. To keep these decisions and make the "
@@ -182,7 +186,7 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
                     "trained again: restore the weights (DQA_CACHE), or name another location."
                 )
         games = games.changed(run=began.run, history=games.history or began.history)
-    sources = current.sources | earlier.sources
+    sources = earlier.sources | current.sources
     return current.changed(
         began=earlier.began, versions=earlier.versions, sources=sources, games=games
     )

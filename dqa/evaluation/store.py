@@ -75,6 +75,8 @@ class RunStore:
     retry_failed
         Whether to repeat decisions that failed because of a server or a bug. Decisions that a spent
         budget or a person ended are always repeated.
+    may_change
+        See `resume_record`.
 
     Attributes
     ----------
@@ -106,7 +108,12 @@ class RunStore:
     """
 
     def __init__(
-        self, location: RunLocation | None, record: RunRecord, *, retry_failed: bool = False
+        self,
+        location: RunLocation | None,
+        record: RunRecord,
+        *,
+        retry_failed: bool = False,
+        may_change: bool = False,
     ) -> None:
         self._temporary = TemporaryDirectory(prefix="dqa-") if location is None else None
         folder = Path() if self._temporary is None else Path(self._temporary.name)
@@ -134,7 +141,7 @@ class RunStore:
         try:
             with translate_errors(self._target):
                 create_tables(self._engine, self._target)
-            enter = partial(self._enter, record=record, retry_failed=retry_failed)
+            enter = partial(self._enter, record, retry_failed, may_change)
             self.done = self._transact(enter)
             self.look_elsewhere()
         except BaseException:
@@ -143,7 +150,9 @@ class RunStore:
         self.patience = _PATIENCE_SECONDS
         threading.Thread(target=self._renew_claims, name="dqa-store", daemon=True).start()
 
-    def _enter(self, connection: Connection, *, record: RunRecord, retry_failed: bool) -> int:
+    def _enter(
+        self, record: RunRecord, retry_failed: bool, may_change: bool, connection: Connection
+    ) -> int:
         """Find or create the run. Return the number of stored decisions that are not repeated."""
         known = select(RUNS.c.id, RUNS.c.record).where(RUNS.c.name == self._target.name)
         row = connection.execute(known.with_for_update()).first()
@@ -154,7 +163,7 @@ class RunStore:
             self._run = connection.execute(known).one().id
             return 0
         self._run, earlier = row.id, parse_record(row.record, self._target)
-        self.record = resume_record(earlier, record, str(self._target))
+        self.record = resume_record(earlier, record, str(self._target), may_change=may_change)
         written = json.dumps(self.record.to_json())
         connection.execute(update(RUNS).where(RUNS.c.id == row.id).values(record=written))
         self._drop_unfinished(connection, retry_failed=retry_failed)

@@ -126,7 +126,7 @@ def read_manifest(folder: Path) -> Manifest:
     DataError
         The manifest is missing or invalid. The message names the field.
     """
-    require_folder(folder, "Name the folder of 'dqa data generate --out'.")
+    require_folder(folder, "Name the folder of 'dqa data generate --out', or a set.")
     path = folder / MANIFEST
     hint = (
         "'dqa data generate' writes this file at the end, so the folder is incomplete: generate "

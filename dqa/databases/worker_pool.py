@@ -2,8 +2,8 @@
 
 Each statement runs in a worker process, and the caller waits until a deadline. After the deadline
 the process is killed, and its statement is ended on the server. Every call therefore returns at
-most one second after its limit, even if an engine or a driver hangs. If the server accepts no new
-connection, the call returns at most 2.5 seconds after its limit.
+most one second after its limit, even if an engine or a driver hangs. If the server accepts no
+connection, or the machine is too busy to start a process, it returns at most 2.5 seconds after it.
 """
 
 from __future__ import annotations

@@ -406,8 +406,9 @@ def require_new_file(path: Path) -> None:
 def require_new_folder(path: Path) -> None:
     """Raise `UsageError` if a folder is not empty, or cannot be created or written to."""
     require_room(path)
-    if path.is_dir() and any(path.iterdir()):
-        raise UsageError(f"The folder {path} is not empty: choose a new folder.")
+    with file_errors(path):
+        if path.is_dir() and any(path.iterdir()):
+            raise UsageError(f"The folder {path} is not empty: choose a new folder.")
 
 
 def require_room(path: Path) -> None:

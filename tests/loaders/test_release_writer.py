@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -101,10 +102,13 @@ def test_the_release_itself_can_be_written_again(release_dir: Path, tmp_path: Pa
     assert copy.situations == question_set.situations
 
 
-def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
-    """Files are not overwritten."""
+def test_a_folder_with_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are not overwritten, also if the folder cannot be listed."""
     question_set = read_release(write_locating(tmp_path, [locating_entry()]))
     with pytest.raises(UsageError, match="is not empty"):
+        write_release(question_set, tmp_path)
+    monkeypatch.setattr(Path, "iterdir", Mock(side_effect=PermissionError))
+    with pytest.raises(UsageError, match="cannot be used"):
         write_release(question_set, tmp_path)
 
 

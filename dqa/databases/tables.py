@@ -100,7 +100,8 @@ _LITERALS: Mapping[str, Callable[[Any], str]] = {
     "boolean": lambda value: "TRUE" if value else "FALSE",
     "integer": int.__repr__,
     "float": _float_literal,
-    "decimal": str,
+    # DuckDB reads a number with an exponent, or with more than 38 digits, as a float.
+    "decimal": "{:.10f}".format,
     "timestamp": lambda value: f"'{value.isoformat(sep=' ')}'",
     "date": lambda value: f"'{value.isoformat()}'",
 }
@@ -383,6 +384,8 @@ def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
 
 def _is_exact(value: Decimal) -> bool:
     """Return whether a float, which SQLite uses, and NUMERIC(38, 10) have exactly this value."""
+    if abs(value.adjusted()) >= 28:  # also avoids a huge text
+        return not value
     fraction = f"{value:f}".partition(".")[2].rstrip("0")
     return Decimal(repr(float(value))) == value and len(fraction) <= 10
 

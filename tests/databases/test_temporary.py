@@ -49,10 +49,8 @@ def test_days_times_and_decimals_can_be_asked_for(engine: str) -> None:
         ]
     }
     with dqa.temporary_database(tables, engine) as database:
-        rows = database.query(
-            "SELECT m FROM t WHERE d > '2024-01-01' AND moment < '2024-01-03'"
-        ).rows
-        assert rows == ((0.5,),)
+        statement = "SELECT m FROM t WHERE d > '2024-01-01' AND moment < '2024-01-03'"
+        assert database.query(statement).rows == ((0.5,),)
 
 
 def test_more_rows_than_one_insert_takes_keep_their_order() -> None:
@@ -79,6 +77,7 @@ NO_TABLES: list[tuple[Any, str]] = [
             [Decimal(1), Decimal("Infinity")],
             [Decimal("-1.25e10"), Decimal("1.12345678901")],
             [Decimal("12345678901.25"), Decimal("12345678901234567.5")],
+            [Decimal("0E+99999999"), Decimal("1E+28")],
             [1.5, float("inf")],
             ["a", "a\0b"],
             ["a", "a\udc80"],
@@ -99,13 +98,14 @@ def test_tables_that_no_engine_can_store_are_refused(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", RELATIONAL)
 def test_the_largest_values_are_stored_exactly(engine: str) -> None:
-    """As whole numbers and as dates in arrays."""
+    """As whole numbers, as decimals with an exponent, and as dates in arrays."""
     numbers = [2**63 - 1, -(2**63), None]
+    exact: list[Any] = [Decimal("1.234567E+12"), Decimal("12345678901.125" + 30 * "0"), None]
     days = np.array(["2024-01-02", "NaT", "9999-12-31"], "datetime64[D]")
-    with dqa.temporary_database({"t": {"x": numbers, "d": days}}, engine) as database:
-        rows = database.query("SELECT x, d FROM t").rows
-    expected = zip(numbers, ("2024-01-02", None, "9999-12-31"), strict=True)
-    assert [(x, d and str(d)[:10]) for x, d in rows] == list(expected)
+    with dqa.temporary_database({"t": {"x": numbers, "m": exact, "d": days}}, engine) as database:
+        rows = database.query("SELECT x, m, d FROM t").rows
+    expected = zip(numbers, exact, ("2024-01-02", None, "9999-12-31"), strict=True)
+    assert [(x, m, d and str(d)[:10]) for x, m, d in rows] == list(expected)
 
 
 @pytest.mark.parametrize("script", ["SELECT 'a\0b'", "SELECT 'a\udc80'"])

@@ -254,6 +254,22 @@ def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) ->
     return max(compared, key=lambda name: compared[name], default=None)
 
 
+def _largest_group(
+    found: Mapping[tuple[int, str], comparing.Contestant],
+) -> tuple[dict[tuple[int, str], comparing.Contestant], set[comparing.Asked]]:
+    """Return most contestants with judged questions in common, and these questions.
+
+    Of several groups of this size, the result is the one with the most questions.
+    """
+    judged_by: dict[comparing.Asked, tuple[tuple[int, str], ...]] = {}
+    for key, one in found.items():
+        for asked in one.means["accuracy"]:
+            judged_by[asked] = (*judged_by.get(asked, ()), key)
+    groups = grouped(judged_by, lambda asked: judged_by[asked])
+    largest = max(groups, key=lambda group: (len(group), len(groups[group])))
+    return {key: found[key] for key in largest}, set(groups[largest])
+
+
 def _headline(
     runs: Sequence[ReportedRun],
     found: Mapping[tuple[int, str], comparing.Contestant],
@@ -261,19 +277,23 @@ def _headline(
 ) -> str:
     """Name the best decider and its lead over the second; "" if nothing was judged.
 
-    Deciders are compared only on the questions that all of them answered.
+    The sentence compares the largest group of deciders that have judged questions on the same
+    databases in common, on these questions only.
     """
     found = {key: one for key, one in found.items() if one.means["accuracy"]}
     if not found:
         return ""
-    answered = [one.means["accuracy"].keys() for one in found.values()]
-    shared, on = set(answered[0]).intersection(*answered), ""
-    if not shared:
-        return "No question was answered by all deciders, so they are not compared."
-    if any(keys != shared for keys in answered):
-        on = f"On the {counted(len(dict(shared)), 'question')} that all deciders answered, "
-        same = comparing.limited(found.values(), lambda one: (one.question, one.database) in shared)
-        found = dict(zip(found, same, strict=True))
+    group, shared = _largest_group(found)
+    if len(group) == 1 < len(found):
+        common = "no judged question on the same database in common"
+        return f"The deciders have {common}, so they are not compared."
+    on = ""
+    if any(one.means["accuracy"].keys() != shared for one in found.values()):
+        names = " and ".join(one.name for one in group.values())
+        who = "all deciders" if len(group) == len(found) else names
+        on = f"On the {counted(len(dict(shared)), 'question')} that {who} answered, "
+        same = comparing.limited(group.values(), lambda one: (one.question, one.database) in shared)
+        found = dict(zip(group, same, strict=True))
         pairs = _pairs(runs, found)
     judged = [_figures(runs[run], run, one) for (run, _), one in found.items()]
     best, *others = sorted(judged, key=lambda one: -(one.accuracy or 0.0))

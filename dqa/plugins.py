@@ -165,11 +165,16 @@ command: Callable[[str], typer.Typer] = partial(_load, "command")
 
 
 def command_file(name: str) -> Path:
-    """Return the source file of a group of commands, without importing its package."""
+    """Return the source file of a group of commands, without importing its package.
+
+    The file may not exist. The path is empty if the package is not installed.
+    """
     package, *parts = _registered("command")[name].module.split(".")
     spec = find_spec(package)
-    folders = (spec and spec.submodule_search_locations) or [""]
-    return Path(folders[0], *parts).with_suffix(".py")
+    folders = (spec and spec.submodule_search_locations) or []
+    if parts and folders:
+        return Path(folders[0], *parts).with_suffix(".py")
+    return Path((spec and spec.origin) or "")
 
 
 format_class: Callable[[str], type[Record]] = partial(_load, "format")

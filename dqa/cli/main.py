@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -147,32 +148,35 @@ class _LazyGroup(Group):
         group = self.commands.group  # type: ignore[attr-defined]
         ours = {"Commands": _GROUPS[group]} if group else _SECTIONS
         found = {
-            title: [(name, _sentence(*location.split(":"))) for name, location in locations.items()]
+            title: [(name, _summary(*location.split(":"))) for name, location in locations.items()]
             for title, locations in ours.items()
         }
         if not group:
             names = plugins.names("command")
-            known = {name: _sentence(plugins.command_file(name)) for name in names}
+            known = {name: _description(name) for name in names}
             found["Groups"] = [(name, (_HELP | known)[name]) for name in (*_GROUPS, *known)]
         return found
 
 
-def _sentence(module: Path | str, function: str = "") -> str:
-    """Return the first paragraph of a docstring without importing its module; "" without one.
-
-    Parameters
-    ----------
-    module
-        A source file, or the name of a module in the folder of this module.
-    function
-        The function with the docstring. By default, the module has it.
-    """
-    file = Path(__file__).with_name(f"{module}.py") if isinstance(module, str) else module
+def _summary(module: str, function: str) -> str:
+    """Return the first paragraph of a function's docstring without importing its module."""
+    file = Path(__file__).with_name(f"{module}.py")
     source = file.read_text("utf-8") if file.is_file() else ""
-    if function:
-        source = source.partition(f"\ndef {function}(")[2]
-    docstring = source.partition('"""')[2].partition('"""')[0]
-    return " ".join(docstring.split("\n\n")[0].split())
+    body = source.partition(f"\ndef {function}(")[2]
+    return _first_paragraph(body.partition('"""')[2].partition('"""')[0])
+
+
+def _description(name: str) -> str:
+    """Return the first paragraph of the docstring of a plug-in without importing its module."""
+    try:
+        docstring = ast.get_docstring(ast.parse(plugins.command_file(name).read_bytes()))
+    except Exception:  # noqa: BLE001  (a package can be broken in any way)
+        docstring = None
+    return _first_paragraph(docstring or f"Commands of {name}.")
+
+
+def _first_paragraph(text: str) -> str:
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 app = typer.Typer(

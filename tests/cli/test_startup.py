@@ -104,8 +104,8 @@ BROKEN = {
     "missing": "import no_such_module_anywhere\n",
     "syntax": "def broken(:\n",
     "raising": "1 / 0\n",
-    "nothing": "OTHER = 1\n",
-    "contract": "class Plugin:\n    name = 'contract'\n\n\nPLUGIN = Plugin()\n",
+    "nothing": 'def other():\n    """No help."""\n',
+    "contract": "'''Mine.'''\nclass Plugin:\n    name = 'contract'\n\n\nPLUGIN = Plugin()\n",
 }
 
 
@@ -135,7 +135,9 @@ def ran(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
 
 
 def test_a_listing_survives_what_cannot_be_loaded(with_broken: dict[str, str]) -> None:
-    """Each says why, and every other is listed."""
+    """Each says why, and every other is listed. Only the docstring of a module is its help."""
+    helped = re.findall(r"(\w+) +(?:Commands of \1|Mine)\.\n", ran(with_broken, "--help").stdout)
+    assert helped == sorted(BROKEN)
     listed = ran(with_broken, "list", "--json")
     assert (listed.returncode, listed.stderr) == (0, "")
     document = json.loads(listed.stdout)

@@ -338,6 +338,10 @@ class GuardedDatabase:
         type, and may refuse the statement. Such a statement is checked again with the schema of the
         database.
         """
+        if self.dialect == "postgres" and self.policy.callables is None and "." in statement:
+            from dqa.guard.sql_names import read_callables
+
+            self.policy = replace(self.policy, callables=read_callables(self._session))
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
         if is_final or not ("." in statement or ":" in statement):

@@ -79,10 +79,13 @@ class PolicyFields:
         The label that every readable node of a graph must have.
     database
         The name of the database; a statement may begin with USE and this name.
+    callables
+        PostgreSQL's functions that could change or reveal something and accept one argument, in
+        lower case; None if they are unknown. See `dqa.guard.sql_names.read_callables`.
     source
         The file of the policy, for records.
 
-    Opening a database sets the five attributes before `source`.
+    The database sets the six attributes before `source`.
 
     Raises
     ------
@@ -109,6 +112,7 @@ class PolicyFields:
     revealing_views: frozenset[str] = field(default=frozenset(), repr=False)
     inside: str | None = field(default=None, repr=False)
     database: str | None = field(default=None, repr=False)
+    callables: frozenset[str] | None = field(default=None, repr=False)
     source: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:

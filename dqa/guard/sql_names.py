@@ -10,12 +10,45 @@ from functools import reduce
 
 from sqlglot import exp
 
+from dqa.core.database import Limits
+from dqa.core.errors import DatabaseUnavailableError, QueryError
+from dqa.core.session import Session
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.parsing import Parsed, spelled
 from dqa.guard.policy import Policy
 from dqa.guard.sql_sources import SYSTEM_COLUMNS, find_sources, sources_at
+
+_ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0)
+_CALLABLES = """
+SELECT p.proname FROM pg_catalog.pg_proc AS p
+  JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+ WHERE p.pronargs > 0 AND p.pronargs - p.pronargdefaults <= 1
+   AND (n.nspname <> 'pg_catalog' OR p.provolatile <> 'i')
+UNION SELECT typname FROM pg_catalog.pg_type WHERE typtype = 'd' OR typname LIKE 'reg%'
+"""
+"""Lists functions that accept one argument, and types whose conversion checks or looks up a value.
+
+PostgreSQL's own immutable functions only compute a value, so they are left out.
+"""
+
+
+def read_callables(session: Session) -> frozenset[str]:
+    """Return the names that ``x.name`` must not call in a PostgreSQL database, in lower case.
+
+    Raises
+    ------
+    DatabaseUnavailableError
+        The functions cannot be listed.
+    """
+    try:
+        rows = session.run(_CALLABLES, _ALL).rows
+    except QueryError as error:
+        raise DatabaseUnavailableError(
+            f"The functions of '{session.name}' cannot be listed: {error}"
+        ) from error
+    return frozenset(str(name).casefold() for (name,) in rows) - lists("postgres")["functions"]
 
 
 def require_columns(parsed: Parsed, policy: Policy) -> None:
@@ -27,6 +60,7 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
     system = frozenset[str]() if policy.restricts else SYSTEM_COLUMNS
     words = {"*", *lists(dialect)["columns of functions"], *known, *system}
     of_values = words if policy.schema is not None else ()
+    callables = (policy.callables or frozenset()) - policy.functions - known
     sources = find_sources(parsed, policy, words)
     in_from = {"", *sources}
     if dialect == "ansi":  # a column may be a structure
@@ -37,12 +71,13 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
     is_shared &= dialect == "mariadb"
     for node in parsed.nodes:
         columns: Collection[str] | None = None
-        part = node
+        part, is_field = node, False
         if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
             part = node.expression
             columns = None if _is_type(node) else of_values
+            is_field = not _is_type(node)
         elif isinstance(node, exp.Column) and not _is_collation(node):
-            part = node.this
+            part, is_field = node.this, bool(node.table)
             if node.name.casefold() in hidden:
                 raise Refusal(
                     f"the system column {node.name} is hidden by the policy; if it is a "
@@ -58,6 +93,8 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
             found = sources_at(node, sources, dialect) if node.table else ()
             columns = reduce(_common, (one.columns for one in found), None)
         name, exact = part.name.casefold(), spelled(part, dialect)
+        if is_field and name in callables:
+            raise Refusal(f"{node.text('table')}.{part.name} could call the function {part.name}")
         # PostgreSQL does not find the column total of a query by the name "TOTAL".
         is_found = exact == name or name in words or dialect != "postgres"
         if columns is not None and exact not in columns and not (is_found and name in columns):

@@ -224,6 +224,14 @@ def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
     return None
 
 
+def _pattern(like: str) -> str:
+    """Return the regular expression of a LIKE pattern. It never searches a part again."""
+    parts = like.split("%")
+    first, *rest = ("".join("." if c == "_" else re.escape(c) for c in part) for part in parts)
+    last = [f".*{rest.pop()}"] if rest else []
+    return "".join([first, *(f"(?>.*?{part})" for part in rest), *last])
+
+
 def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
     """Answer a statement such as SHOW or DESCRIBE.
 
@@ -234,8 +242,7 @@ def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
     """
     kind, found = form
     written = (found.get("like") or "'%'").strip("\"`[]'")
-    signs = (".*" if sign == "%" else "." if sign == "_" else re.escape(sign) for sign in written)
-    pattern = re.escape(written) if found.get("equal") else "".join(signs)
+    pattern = re.escape(written) if found.get("equal") else _pattern(written)
     like = re.compile(pattern, re.IGNORECASE | re.DOTALL)
     if kind == "schemas":
         return Rows(("schema",), ((namespace,),) if like.fullmatch(namespace) else ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +62,19 @@ def test_a_view_of_a_function_that_reads_what_is_hidden_is_not_shown(
         with pytest.raises(RefusedStatementError, match="there is no table top"):
             database.query("SELECT x FROM top")
         assert len(database.query("SELECT * FROM totals").rows) == 3
+
+
+@pytest.mark.parametrize("policy", [None, SQL])
+def test_a_name_after_a_dot_calls_no_function(policy: dqa.Policy | None, postgres_url: str) -> None:
+    """Whatever PostgreSQL takes the name before the dot for."""
+    text = Path(__file__).with_name("name_calls.sql").read_text("utf-8")
+    script, _, statements = text.partition("--")
+    script = attacks.FIRST + script
+    with dqa.temporary_database(script, "postgres", postgres_url, policy=policy) as database:
+        for statement in statements.splitlines()[1:]:
+            with pytest.raises(RefusedStatementError):
+                database.query(statement)
+        assert len(database.query("SELECT c.name FROM customer c").rows) > 1
 
 
 def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:

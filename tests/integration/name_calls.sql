@@ -1,0 +1,21 @@
+CREATE FUNCTION evil(customer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
+CREATE FUNCTION evil(integer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
+CREATE FUNCTION evil(record) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT max(email) FROM customer); END';
+CREATE DOMAIN checked AS text CHECK (pg_sleep(0) IS NOT NULL);
+-- PostgreSQL would call a function, or convert to a type, in each of these statements.
+SELECT x.evil FROM customer AS x
+SELECT (x).evil FROM customer AS x
+SELECT x."evil" FROM customer AS x("EVIL")
+SELECT ts_stat.ts_stat FROM json_array_elements_text('["SELECT to_tsvector(''simple'', email) FROM customer"]') AS ts_stat
+SELECT pg_read_file.pg_read_file FROM json_array_elements_text('["/etc/hostname"]') AS pg_read_file
+SELECT nextval.nextval FROM json_array_elements_text('["s"]') AS nextval
+SELECT x.checked FROM json_array_elements_text('["s"]') AS x
+SELECT x.regclass FROM json_array_elements_text('["customer"]') AS x
+SELECT (SELECT unnest.ts_stat FROM unnest(ARRAY['SELECT to_tsvector(''simple'', email) FROM customer'])) FROM (SELECT 1 AS ts_stat) AS unnest
+SELECT (SELECT btrim.pg_read_file FROM trim('/etc/hostname')) FROM (SELECT 1 AS pg_read_file) AS btrim
+SELECT (SELECT position.pg_sleep FROM position('a' IN 'a')) FROM (SELECT 1 AS pg_sleep) AS position
+SELECT ((SELECT 1 FROM unnest(ARRAY['/etc/hostname']) AS x) ORDER BY x.pg_read_file LIMIT 1) FROM (SELECT 1 AS pg_read_file) AS x
+SELECT ((WITH w AS (SELECT 1 AS n) SELECT 1 FROM customer) ORDER BY (SELECT w.evil FROM w) LIMIT 1)
+SELECT j.evil FROM customer a JOIN customer b USING (id) AS j, (SELECT 1 AS evil) p JOIN (SELECT 1 AS evil) q USING (evil)
+SELECT (VALUES (1) ORDER BY "*VALUES*".evil LIMIT 1) FROM (SELECT 1 AS evil) AS "*VALUES*"
+SELECT x.evil FROM (SELECT (z.*), 1 AS evil FROM (SELECT FROM customer) AS z) AS x(a)

@@ -87,9 +87,6 @@ def _sql_literal(value: Cell, column: Column) -> str:
     return repr(value)
 
 
-_CYPHER_ESCAPES = CYPHER_ESCAPES | {0: "\\u0000"}
-
-
 def render_cypher(situation: Situation) -> str:
     """Return the script that creates `situation` in Neo4j 5.
 
@@ -143,8 +140,9 @@ def _name(name: str) -> str:
 def _cypher_literal(value: Cell) -> str:
     if isinstance(value, str):
         # Neo4j 5 decodes \uXXXX before it reads strings, so a literal backslash must not precede a
-        # u.
-        return "'" + value.translate(_CYPHER_ESCAPES).replace("\\\\u", "\\\\\\u0075") + "'"
+        # u. NUL is escaped last, because its escape contains a u.
+        escaped = value.translate(CYPHER_ESCAPES).replace("\\\\u", "\\\\\\u0075")
+        return "'" + escaped.replace("\0", "\\u0000") + "'"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and not math.isfinite(value):

@@ -32,7 +32,7 @@ TEXTS = st.text(max_size=12) | st.sampled_from(
         "\\u0041",
         "a\nb",
         "\r\n",
-        "\0\x1a",
+        "\\\0\x1a",
         "''",
         '""',
         "});",

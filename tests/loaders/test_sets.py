@@ -13,12 +13,7 @@ import dqa
 from benchmarks.make_set import draw_set, manifest_of
 from dqa import plugins
 from dqa.core.errors import DataError, UnknownNameError
-from dqa.loaders.generator.manifest import (
-    GENERATOR_VERSION,
-    read_generated,
-    read_manifest,
-    write_generated,
-)
+from dqa.loaders.generator.manifest import read_generated, read_manifest, write_generated
 from dqa.loaders.sets import read_plan, read_set, write_set, written_options
 
 PLAN = """
@@ -104,22 +99,13 @@ def test_other_scenarios_and_worlds_are_not_drawn(folder: Path) -> None:
 
 
 CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
-    (
-        lambda m: m["worlds"][0].update(content_hash="0" * 64),
-        "the database 'q1' of 'locating' differs from",
-    ),
+    (lambda m: m["worlds"][0].update(content_hash="0" * 64), "database 'q1' of 'locating' differs"),
     (
         lambda m: m["worlds"][0].update(answers=m["worlds"][0]["answers"][::-1]),
         "the question locating/1 differs from",
     ),
-    (
-        lambda m: m["questions"].update({"building/2": "0" * 64}),
-        "the question building/2 differs from",
-    ),
-    (
-        lambda m: m.update(generator_version=GENERATOR_VERSION + 1),
-        f"generator version {GENERATOR_VERSION + 1}",
-    ),
+    (lambda m: m["questions"].update({"building/2": "0" * 64}), "question building/2 differs"),
+    (lambda m: m.update(generator_version=999), "generator version 999"),
     (lambda m: m["worlds"][0].pop("first"), r"worlds\.0\.first: is missing"),
     (lambda m: m["worlds"].pop(), "4 questions in 'worlds', but 6 in 'questions'"),
     (lambda m: m.update(name="two-large"), "describes two-large version 3"),

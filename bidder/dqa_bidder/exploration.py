@@ -131,7 +131,7 @@ class Node:
     def followed(self) -> tuple[Candidate, ...]:
         """The actions of the decision maker whose results are explored.
 
-        After the first action of a turn, only the action with the largest reward is explored. As
+        If the turn has had an action, only the action with the largest reward is explored. As
         long as the model has not selected actions, the actions with a known reward are explored.
         """
         if self.in_turn and self.rewards:

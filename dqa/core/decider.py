@@ -74,7 +74,7 @@ class EpisodeDecider(Decider):
 
     @abstractmethod
     def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
-        """Return a decision whose choice is the number (from 1) of the attempt to score."""
+        """Return a decision. Its choice is the number, from 1, of the attempt that is scored."""
 
 
 class UpperBound(Decider):

@@ -125,7 +125,7 @@ def _hint(path: Sequence[str], record: type[BaseModel] | None) -> str:
 
 
 def _owners_in(annotation: object, owner: str) -> dict[str, str]:
-    """Map the name of each field of a record and of the records in it to the field's owner."""
+    """Return the owner of each field by its name, also for fields of nested records."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         nested, own = [(part, owner) for part in get_args(annotation)], {}
     else:

@@ -86,10 +86,10 @@ def require_same_files(session: Session, identity: object) -> None:
     Parameters
     ----------
     session
-        The session. Its data files must not change. Other programs may write to its database file,
-        but not replace it.
+        The session. Data files such as CSV must not change. Other programs may write to a database
+        file, but not replace it.
     identity
-        The `identity_of` the session when its database file was opened.
+        The result of `identity_of` when the database file of the session was opened.
     """
     for path, state in session.sources:
         with suppress(OSError):

@@ -1,7 +1,6 @@
 """Write SQL that creates and fills tables: the tables of situations, and tables of Python values.
 
-SQLAlchemy is not used, because it would take longer to write the SQL than the database takes to run
-it.
+SQLAlchemy would take longer to generate these statements than the database takes to run them.
 """
 
 from __future__ import annotations

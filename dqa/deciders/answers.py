@@ -165,7 +165,7 @@ def read_answer(
 
 
 def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
-    """Return the passages of a text that have a free form, and the rest of the text.
+    """Find the passages of a text that match a form; return them and the rest of the text.
 
     Case, and spaces around signs, are ignored. The result has the spelling of the form.
     If a form ends with ``...``, the passage ends at the end of the line.

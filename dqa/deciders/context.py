@@ -136,8 +136,8 @@ def _compared(
     found = find_named_actions(actions, tables)
     if len(actions) > MOST_COMPARED and not found:
         raise UsageError(
-            f"Question '{question.key}' has {len(actions):,} candidates. {method} takes the "
-            "candidates to compare from a column of the context's rows, but no column lists "
+            f"Question '{question.key}' has {len(actions):,} candidates. {method} compares "
+            "only candidates that a column of the context lists, but no column of it lists "
             "candidates. Give a statement whose first column lists the few best candidates "
             "(--context 'SELECT id, ... ORDER BY ... LIMIT 20', or context.sql of the scenario), "
             "or use an agent, which narrows the candidates by queries."

@@ -277,8 +277,8 @@ class Annotation(Record):
     rule_set
         The name of the rule set; empty if the scenario has no simulator.
     answer
-        The best candidate without rounding. If several candidates are equal, it is the first of
-        them in table order.
+        The candidate with the best unrounded outcome. If several candidates are equal, it is the
+        first of them in table order.
     ties
         All candidates whose outcome equals the best outcome up to rounding, in table order.
     value

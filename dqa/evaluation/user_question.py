@@ -112,6 +112,6 @@ def _listed(statement: str, database: Database) -> tuple[Candidate, ...]:
         ) from error
     if not listed:
         raise UsageError(
-            "candidates (--candidates) lists no candidate: the first column of its result is empty."
+            "The statement of candidates (--candidates) returned no row: no candidate is known."
         )
     return listed

@@ -29,7 +29,7 @@ _AFTER_TEST = frozenset({"", "AND", "OR", "XOR", "THEN", "AS", ")", "]", "}", ",
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return the verdict on a statement, with the text that runs instead.
+    """Return the verdict on a statement, with the text that runs in its place.
 
     Parameters
     ----------

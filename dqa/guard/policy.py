@@ -153,7 +153,7 @@ class Policy(PolicyFields):
 
     @cached_property
     def shown_tables(self) -> Mapping[str, ShownTable]:
-        """What the policy shows of each table, by lower-case name. Hidden tables are included."""
+        """What the policy shows of every table, also of hidden ones, by lower-case name."""
         shown: dict[str, ShownTable] = {}
         quote = self.schema.quote if self.schema is not None else '"'
         for name, table in self.known_tables.items():
@@ -218,7 +218,7 @@ class Policy(PolicyFields):
         return "" in owners or bool(owners if own is None else owners & own)
 
     def shows_table(self, name: str) -> bool:
-        """Return whether a table or view of the database's own schemas may be read."""
+        """Return whether a table or view in the schema scope may be read."""
         return self.allows_table(name) and not self.reveals(name)
 
     def reveals(self, name: str) -> bool:

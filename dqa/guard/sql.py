@@ -59,7 +59,7 @@ _EXPLAIN = re.compile(
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return the verdict on a statement, with the text that runs instead.
+    """Return the verdict on a statement, with the text that runs in its place.
 
     Raises
     ------

@@ -89,7 +89,7 @@ def require_short_arrays(nodes: Sequence[exp.Expr]) -> None:
     if is_long and any(map(_builds_array, nodes)):
         raise Refusal(
             "@>, <@ and && compare each element of one array with each element of the other, and a "
-            "time limit cannot stop them; write one of the arrays as a list"
+            "time limit cannot stop them; write one of the arrays as a literal"
         )
 
 

@@ -21,7 +21,7 @@ _WRAPPERS = (exp.Cast, exp.Filter, exp.Paren, exp.Window, exp.WithinGroup)
 
 
 class Source(NamedTuple):
-    """A name in FROM or WITH: its SELECT and its node, both None for the name of a join.
+    """A name in FROM or WITH, with its SELECT and its node. For the name of a join, both are None.
 
     `columns` contains the possible columns; None allows any column.
     """

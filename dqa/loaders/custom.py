@@ -217,8 +217,8 @@ class _Reading:
         if named is None:
             if self.name in known:
                 raise UsageError(
-                    f"'{self.name}' is also the name of a scenario, but the question has no field "
-                    "'scenario': add the field, or rename the file"
+                    f"the file has the name of a scenario ('{self.name}'), but the question has no "
+                    "field 'scenario': add the field, or rename the file"
                 )
             return self.name
         # A relative scenario folder is relative to the folder of the questions.

@@ -23,7 +23,7 @@ def _names(value: object) -> tuple[object, ...]:
     names = value if isinstance(value, list | tuple) else (value,)
     for name in names:
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
-            raise ValueError("must be a name, a whole number or a list of them")
+            raise ValueError("must be a name, a whole number, or a list of names and whole numbers")
     return tuple(names)
 
 

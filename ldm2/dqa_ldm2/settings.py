@@ -41,7 +41,7 @@ class MemorySettings(MethodSettings):
     )
     preset: Preset = Field(
         default="default",
-        description="the paper's settings for ALFWorld (paper) or WebShop (paper-shop)",
+        description="the paper's settings: 'paper' for ALFWorld, 'paper-shop' for WebShop",
     )
 
 

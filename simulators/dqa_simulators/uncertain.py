@@ -67,7 +67,7 @@ class UncertainFactor:
 
     @cached_property
     def multipliers(self) -> NDArray[np.float64]:
-        """The multiplier of the utility of each action for each value, shape (n, l).
+        """The factors of the utility of n actions for l values, shape (n, l).
 
         It is the product of the multipliers of all quantities.
         """

@@ -193,7 +193,7 @@ class DecisionCheck:
     # --- outcomes ---
 
     def _outcomes(self, question: Question, values: Values, about: str) -> None:
-        """Run the statement of the outcomes, and check its rows against the candidates."""
+        """Run the statement that returns outcomes, and check its rows against the candidates."""
         if self.scenario.outcomes.source != "query":
             return
         simulator, candidates = ScenarioOutcomes(self.scenario), question.candidates or ()

@@ -294,8 +294,8 @@ def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _W
 def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_]) -> Situation:
     """Write the world into tables.
 
-    `order` contains the positions of the nodes in table order. Routes and presences are in the
-    order of their nodes.
+    `order` contains the positions of the nodes in table order. Routes and presences follow
+    this order of nodes.
     """
     countries, nodes = len(world.homes), len(order)
     country_words, node_words = words[::2][:countries], words[1::2][:nodes]

@@ -336,7 +336,7 @@ def _train_deepcfr(seed: int, iterations: int, advance: Advance) -> Weights:
 
 
 def _layers(network: Any, start: str = "") -> dict[str, Any]:  # noqa: ANN401
-    """Return the weights of an OpenSpiel network by name. ``norm`` is the layer norm."""
+    """Return the weights of an OpenSpiel network by name; ``norm`` is its layer norm."""
     named: dict[str, Any] = {}
     count = 0
     for layer in network.model.layers:

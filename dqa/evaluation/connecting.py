@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dqa import plugins
@@ -40,6 +41,8 @@ class PassedObjects:
         hashes = {}
         for name, decider in self.deciders.items():
             own = decider.make if isinstance(decider, DeciderFactory) else type(decider)
+            while isinstance(own, partial):
+                own = own.func
             for part in (inspect.getmodule(own) or own, own):
                 with suppress(OSError, TypeError):
                     source = inspect.getsource(part)

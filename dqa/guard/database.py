@@ -91,7 +91,7 @@ class GuardedDatabase:
         """Return the policy limited to the schemas of the session."""
         own = self._session.schemas
         scope = None if own is None else SchemaScope.of(own, self._session.search_path)
-        return replace(policy, schema_scope=scope)
+        return replace(policy, schema_scope=scope, callables=None)
 
     @property
     def _is_rewritten(self) -> bool:
@@ -341,6 +341,8 @@ class GuardedDatabase:
         if self.dialect == "postgres" and self.policy.callables is None and "." in statement:
             from dqa.guard.sql_names import read_callables
 
+            if self._closed:
+                raise self._closed_error()
             self.policy = replace(self.policy, callables=read_callables(self._session))
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None

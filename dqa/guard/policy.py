@@ -185,11 +185,15 @@ class Policy(PolicyFields):
         return frozenset((*whole, *(name for kind in kinds for name in _type_names(kind))))
 
     @cached_property
+    def column_names(self) -> frozenset[str]:
+        """The names of visible columns."""
+        return frozenset(column.name.casefold() for column in self._visible_columns)
+
+    @cached_property
     def column_words(self) -> frozenset[str]:
         """The names of visible columns, and the words in their types, such as names of fields."""
         texts = (f"{column.name} {column.type}" for column in self._visible_columns)
-        names = (column.name.casefold() for column in self._visible_columns)
-        return frozenset((*names, *re.findall(r"\w+", " ".join(texts).casefold())))
+        return self.column_names.union(re.findall(r"\w+", " ".join(texts).casefold()))
 
     @property
     def _visible_columns(self) -> list[Field]:

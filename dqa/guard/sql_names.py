@@ -20,17 +20,24 @@ from dqa.guard.parsing import Parsed, spelled
 from dqa.guard.policy import Policy
 from dqa.guard.sql_sources import SYSTEM_COLUMNS, find_sources, sources_at
 
-_ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0)
+_ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=20.0)
 _CALLABLES = """
-SELECT p.proname FROM pg_catalog.pg_proc AS p
-  JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
- WHERE p.pronargs > 0 AND p.pronargs - p.pronargdefaults <= 1
-   AND (n.nspname <> 'pg_catalog' OR p.provolatile <> 'i')
-UNION SELECT typname FROM pg_catalog.pg_type WHERE typtype = 'd' OR typname LIKE 'reg%'
+SELECT proname FROM pg_catalog.pg_proc
+ WHERE pronargs > 0 AND pronargs - pronargdefaults <= 1 AND pg_catalog.pg_function_is_visible(oid)
+   AND (pronamespace <> 'pg_catalog'::pg_catalog.regnamespace OR provolatile <> 'i')
+   AND proname <> 'money'
+   AND proargtypes[0] <> 'internal'::pg_catalog.regtype  -- statements cannot call these
+UNION SELECT typname FROM pg_catalog.pg_type
+ WHERE pg_catalog.pg_type_is_visible(oid)
+   AND (typtype IN ('d', 'r', 'm') OR left(typname, 1) = '_' OR left(typname, 3) = 'reg'
+        OR typname = 'aclitem' OR oid IN (
+            SELECT c.casttarget FROM pg_catalog.pg_cast AS c
+              JOIN pg_catalog.pg_proc AS p ON p.oid = c.castfunc
+             WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace))
 """
-"""Lists functions that accept one argument, and types whose conversion checks or looks up a value.
+"""Lists functions that accept one argument, and types whose conversion calls or looks up something.
 
-PostgreSQL's own immutable functions only compute a value, so they are left out.
+PostgreSQL's own immutable functions, and `money`, only compute a value, so they are left out.
 """
 
 
@@ -43,12 +50,17 @@ def read_callables(session: Session) -> frozenset[str]:
         The functions cannot be listed.
     """
     try:
-        rows = session.run(_CALLABLES, _ALL).rows
+        found = session.run(_CALLABLES, _ALL)
     except QueryError as error:
         raise DatabaseUnavailableError(
             f"The functions of '{session.name}' cannot be listed: {error}"
         ) from error
-    return frozenset(str(name).casefold() for (name,) in rows) - lists("postgres")["functions"]
+    if found.cut is not None:
+        raise DatabaseUnavailableError(f"'{session.name}' has too many functions to list them.")
+    known = lists("postgres")
+    checked = known["functions that look outside"] | known["functions of settings"]
+    names = frozenset(str(name).casefold() for (name,) in found.rows)
+    return names - (known["functions"] - checked)
 
 
 def require_columns(parsed: Parsed, policy: Policy) -> None:
@@ -60,7 +72,7 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
     system = frozenset[str]() if policy.restricts else SYSTEM_COLUMNS
     words = {"*", *lists(dialect)["columns of functions"], *known, *system}
     of_values = words if policy.schema is not None else ()
-    callables = (policy.callables or frozenset()) - policy.functions - known
+    callables = (policy.callables or frozenset()) - policy.functions - policy.column_names
     sources = find_sources(parsed, policy, words)
     in_from = {"", *sources}
     if dialect == "ansi":  # a column may be a structure
@@ -94,7 +106,10 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
             columns = reduce(_common, (one.columns for one in found), None)
         name, exact = part.name.casefold(), spelled(part, dialect)
         if is_field and name in callables:
-            raise Refusal(f"{node.text('table')}.{part.name} could call the function {part.name}")
+            raise Refusal(
+                f"{node.text('table')}.{part.name} could call the function {part.name}; give the "
+                "column another name"
+            )
         # PostgreSQL does not find the column total of a query by the name "TOTAL".
         is_found = exact == name or name in words or dialect != "postgres"
         if columns is not None and exact not in columns and not (is_found and name in columns):

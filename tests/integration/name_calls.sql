@@ -1,6 +1,7 @@
 CREATE FUNCTION evil(customer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
 CREATE FUNCTION evil(integer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
 CREATE FUNCTION evil(record) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT max(email) FROM customer); END';
+CREATE FUNCTION varying(text) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
 CREATE DOMAIN checked AS text CHECK (pg_sleep(0) IS NOT NULL);
 -- PostgreSQL would call a function, or convert to a type, in each of these statements.
 SELECT x.evil FROM customer AS x
@@ -19,3 +20,8 @@ SELECT ((WITH w AS (SELECT 1 AS n) SELECT 1 FROM customer) ORDER BY (SELECT w.ev
 SELECT j.evil FROM customer a JOIN customer b USING (id) AS j, (SELECT 1 AS evil) p JOIN (SELECT 1 AS evil) q USING (evil)
 SELECT (VALUES (1) ORDER BY "*VALUES*".evil LIMIT 1) FROM (SELECT 1 AS evil) AS "*VALUES*"
 SELECT x.evil FROM (SELECT (z.*), 1 AS evil FROM (SELECT FROM customer) AS z) AS x(a)
+SELECT (SELECT btrim.current_setting FROM trim('data_directory')) FROM (SELECT 1 AS current_setting) AS btrim
+SELECT (SELECT btrim.to_regclass FROM trim('customer')) FROM (SELECT 1 AS to_regclass) AS btrim
+SELECT (SELECT btrim._regclass FROM trim('{customer}')) FROM (SELECT 1 AS _regclass) AS btrim
+SELECT (SELECT btrim._checked FROM trim('{x}')) FROM (SELECT 1 AS _checked) AS btrim
+SELECT (SELECT btrim.varying FROM trim('x')) FROM (SELECT 1 AS varying) AS btrim

@@ -339,7 +339,7 @@ class GuardedDatabase:
         database.
         """
         if self.dialect == "postgres" and self.policy.callables is None and "." in statement:
-            from dqa.guard.sql_names import read_callables
+            from dqa.guard.tables import read_callables
 
             if self._closed:
                 raise self._closed_error()

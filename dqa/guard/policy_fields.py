@@ -81,7 +81,7 @@ class PolicyFields:
         The name of the database; a statement may begin with USE and this name.
     callables
         PostgreSQL's functions that could change or reveal something and accept one argument, in
-        lower case; None if they are unknown. See `dqa.guard.sql_names.read_callables`.
+        lower case; None if they are unknown. See `dqa.guard.tables.read_callables`.
     source
         The file of the policy, for records.
 

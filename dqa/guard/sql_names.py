@@ -10,57 +10,12 @@ from functools import reduce
 
 from sqlglot import exp
 
-from dqa.core.database import Limits
-from dqa.core.errors import DatabaseUnavailableError, QueryError
-from dqa.core.session import Session
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.parsing import Parsed, spelled
 from dqa.guard.policy import Policy
 from dqa.guard.sql_sources import SYSTEM_COLUMNS, find_sources, sources_at
-
-_ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=20.0)
-_CALLABLES = """
-SELECT proname FROM pg_catalog.pg_proc
- WHERE pronargs > 0 AND pronargs - pronargdefaults <= 1 AND pg_catalog.pg_function_is_visible(oid)
-   AND (pronamespace <> 'pg_catalog'::pg_catalog.regnamespace OR provolatile <> 'i')
-   AND proname <> 'money'
-   AND proargtypes[0] <> 'internal'::pg_catalog.regtype  -- statements cannot call these
-UNION SELECT typname FROM pg_catalog.pg_type
- WHERE pg_catalog.pg_type_is_visible(oid)
-   AND (typtype IN ('d', 'r', 'm') OR left(typname, 1) = '_' OR left(typname, 3) = 'reg'
-        OR typname = 'aclitem' OR oid IN (
-            SELECT c.casttarget FROM pg_catalog.pg_cast AS c
-              JOIN pg_catalog.pg_proc AS p ON p.oid = c.castfunc
-             WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace))
-"""
-"""Lists functions that accept one argument, and types whose conversion calls or looks up something.
-
-PostgreSQL's own immutable functions, and `money`, only compute a value, so they are left out.
-"""
-
-
-def read_callables(session: Session) -> frozenset[str]:
-    """Return the names that ``x.name`` must not call in a PostgreSQL database, in lower case.
-
-    Raises
-    ------
-    DatabaseUnavailableError
-        The functions cannot be listed.
-    """
-    try:
-        found = session.run(_CALLABLES, _ALL)
-    except QueryError as error:
-        raise DatabaseUnavailableError(
-            f"The functions of '{session.name}' cannot be listed: {error}"
-        ) from error
-    if found.cut is not None:
-        raise DatabaseUnavailableError(f"'{session.name}' has too many functions to list them.")
-    known = lists("postgres")
-    checked = known["functions that look outside"] | known["functions of settings"]
-    names = frozenset(str(name).casefold() for (name,) in found.rows)
-    return names - (known["functions"] - checked)
 
 
 def require_columns(parsed: Parsed, policy: Policy) -> None:

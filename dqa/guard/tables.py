@@ -8,7 +8,7 @@ read only the visible part.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -90,6 +90,25 @@ _VIEWS: Mapping[str, str] = {
         """,
     ),
 }
+_CALLABLES = """
+SELECT proname FROM pg_catalog.pg_proc
+ WHERE pronargs > 0 AND pronargs - pronargdefaults <= 1 AND pg_catalog.pg_function_is_visible(oid)
+   AND (pronamespace <> 'pg_catalog'::pg_catalog.regnamespace OR provolatile <> 'i')
+   AND proname <> 'money'
+   AND proargtypes[0] <> 'internal'::pg_catalog.regtype
+UNION SELECT typname FROM pg_catalog.pg_type
+ WHERE pg_catalog.pg_type_is_visible(oid)
+   AND (typtype IN ('d', 'r', 'm') OR left(typname, 1) = '_' OR left(typname, 3) = 'reg'
+        OR typname = 'aclitem' OR oid IN (
+            SELECT c.casttarget FROM pg_catalog.pg_cast AS c
+              JOIN pg_catalog.pg_proc AS p ON p.oid = c.castfunc
+             WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace))
+"""
+"""Lists functions that accept one argument, and types whose conversion calls or looks up something.
+
+Left out are PostgreSQL's own immutable functions and `money`, which only compute a value, and
+functions of internal values, which statements cannot call.
+"""
 
 
 def rewritten(parsed: Parsed, policy: Policy) -> str:
@@ -236,20 +255,39 @@ def protected(policy: Policy, session: Session) -> Policy:
 
 def _views(session: Session) -> list[tuple[str, str, bool]]:
     """Return the views with their definitions in lower case, and the pairs of `_VIEWS`."""
+    rows = _listed(session, _VIEWS[session.dialect], "views")
+    texts = ([str(value or "").casefold() for value in row[:2]] for row in rows)
+    return [(name, text, any(row[2:])) for (name, text), row in zip(texts, rows, strict=True)]
+
+
+def read_callables(session: Session) -> frozenset[str]:
+    """Return the names that ``x.name`` must not call in a PostgreSQL database, in lower case.
+
+    Raises
+    ------
+    DatabaseUnavailableError, UsageError
+        The functions cannot be listed, or there are too many.
+    """
+    known = lists("postgres")
+    checked = known["functions that look outside"] | known["functions of settings"]
+    names = (str(name).casefold() for (name,) in _listed(session, _CALLABLES, "functions"))
+    return frozenset(names) - (known["functions"] - checked)
+
+
+def _listed(session: Session, statement: str, what: str) -> Sequence[Sequence[object]]:
+    """Return all rows of a statement that reads the catalogue."""
     try:
-        found = session.run(" ".join(_VIEWS[session.dialect].split()), _ALL)
+        found = session.run(" ".join(statement.split()), _ALL)
     except QueryError as error:
         raise DatabaseUnavailableError(
-            f"The policy needs the list of views in '{session.name}', but reading it failed: "
-            f"{error}"
+            f"The {what} of database '{session.name}' cannot be listed: {error}"
         ) from error
     if found.cut is not None:
         raise UsageError(
-            f"Database '{session.name}' has too many views for a policy that hides a part of a "
-            "table. Open a single schema, or hide the data in the database itself."
+            f"Database '{session.name}' has too many {what} to list. Open a single schema, or hide "
+            "the data in the database itself."
         )
-    texts = ([str(value or "").casefold() for value in row[:2]] for row in found.rows)
-    return [(name, text, any(row[2:])) for (name, text), row in zip(texts, found.rows, strict=True)]
+    return found.rows
 
 
 def require_conditions(policy: Policy, dialect: str) -> None:

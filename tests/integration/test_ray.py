@@ -24,7 +24,7 @@ from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stored_runs import RESULTS_FILE, TRACES_FILE
 from tests.databases.engines import Target
-from tests.evaluation.test_processes import require_budget_ends_run
+from tests.evaluation.test_processes import budget_ends_run
 from tests.integration.conftest import targeted
 from tests.models.model_server import ModelServer
 from tests.programs import start_python
@@ -126,7 +126,7 @@ def test_a_cluster_makes_the_decisions_that_this_machine_makes(
 
 def test_a_budget_holds_over_the_workers_of_a_cluster(nodes: Nodes) -> None:
     questions = dqa.generate(("locating",), count=5, seed=11)
-    require_budget_ends_run(questions, nodes.options(workers=1))
+    assert budget_ends_run(questions, nodes.options(workers=1))
 
 
 def test_a_decider_that_cannot_be_sent_is_refused(nodes: Nodes) -> None:

@@ -334,9 +334,9 @@ class GuardedDatabase:
     def _judged(self, statement: str) -> GuardVerdict:
         """Return the verdict on a statement.
 
-        Without a schema, the guard cannot know whether ``x.name`` is a column or ``::name`` is a
-        type, and may refuse the statement. Such a statement is checked again with the schema of the
-        database.
+        Without a schema, the guard cannot know whether ``name`` in ``x.name`` or ``::name`` is a
+        column or a type, and may refuse the statement. It then checks the statement again with the
+        schema of the database.
         """
         if self.dialect == "postgres" and self.policy.callables is None and "." in statement:
             from dqa.guard.tables import read_callables

@@ -5,74 +5,69 @@ PostgreSQL reads ``x.f`` as f(x) if x has no column f.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from functools import reduce
-
 from sqlglot import exp
 
 from dqa.guard.check import Refusal
-from dqa.guard.hints import closest
 from dqa.guard.lists import lists
-from dqa.guard.parsing import Parsed, spelled
+from dqa.guard.parsing import Parsed, function_name
 from dqa.guard.policy import Policy
-from dqa.guard.sql_sources import SYSTEM_COLUMNS, find_sources, sources_at
+
+_SYSTEM_COLUMNS = frozenset({"ctid", "tableoid", "cmin", "cmax", "xmin", "xmax"})
+"""The system columns of every PostgreSQL table."""
+_SOURCES = (
+    *(exp.CTE, exp.Lateral, exp.Pivot, exp.Subquery, exp.Table, exp.TableFromRows, exp.Unnest),
+    exp.Values,
+)
 
 
 def require_columns(parsed: Parsed, policy: Policy) -> None:
     """Refuse ``x.f`` if it could be a call of f(x), or if x could be a sequence or package."""
-    known, dialect = policy.column_words, parsed.dialect
+    dialect, known = parsed.dialect, lists(parsed.dialect)
+    callables = known["names that call"] if policy.callables is None else policy.callables
+    callables = callables - policy.functions - policy.column_names
     # System columns reveal the number of transactions and objects of the whole server.
     is_hiding = policy.restricts and dialect == "postgres"
-    hidden = SYSTEM_COLUMNS - known if is_hiding else frozenset[str]()
-    system = frozenset[str]() if policy.restricts else SYSTEM_COLUMNS
-    words = {"*", *lists(dialect)["columns of functions"], *known, *system}
-    of_values = words if policy.schema is not None else ()
-    callables = (policy.callables or frozenset()) - policy.functions - policy.column_names
-    sources = find_sources(parsed, policy, words)
-    in_from = {"", *sources}
+    hidden = _SYSTEM_COLUMNS - policy.column_names if is_hiding else frozenset[str]()
+    in_from = _names_in_from(parsed)
     if dialect == "ansi":  # a column may be a structure
-        in_from |= known
+        in_from |= policy.column_words
     # A wrong name of a database before a column of such a join stops a MariaDB server.
     joins = [node for node in parsed.nodes if isinstance(node, exp.Join)]
     is_shared = any(node.method or node.args.get("using") for node in joins)
     is_shared &= dialect == "mariadb"
     for node in parsed.nodes:
-        columns: Collection[str] | None = None
-        part, is_field = node, False
+        owner, name, is_field = "", "", False
         if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
-            part = node.expression
-            columns = None if _is_type(node) else of_values
-            is_field = not _is_type(node)
+            name, is_field = node.expression.name, not _is_type(node)
         elif isinstance(node, exp.Column) and not _is_collation(node):
-            part, is_field = node.this, bool(node.table)
-            if node.name.casefold() in hidden:
-                raise Refusal(
-                    f"the system column {node.name} is hidden by the policy; if it is a "
-                    "column of your own, give it another name"
-                )
+            owner, name, is_field = node.table, node.name, bool(node.table)
             if node.db and is_shared:
-                raise Refusal(f"write {node.table}.{node.name} without the name of a database")
-            if node.table.casefold() not in in_from:
-                raise Refusal(
-                    f"{node.table}.{node.name} names {node.table}, which is not in FROM; "
-                    "correct the name, or add it to FROM"
-                )
-            found = sources_at(node, sources, dialect) if node.table else ()
-            columns = reduce(_common, (one.columns for one in found), None)
-        name, exact = part.name.casefold(), spelled(part, dialect)
-        if is_field and name in callables:
+                raise Refusal(f"write {owner}.{name} without the name of a database")
+        if name.casefold() in hidden:
             raise Refusal(
-                f"{node.text('table')}.{part.name} could call the function {part.name}; give the "
-                "column another name"
+                f"the system column {name} is hidden by the policy; if it is a column of your "
+                "own, give it another name"
             )
-        # PostgreSQL does not find the column total of a query by the name "TOTAL".
-        is_found = exact == name or name in words or dialect != "postgres"
-        if columns is not None and exact not in columns and not (is_found and name in columns):
-            hint = closest(part.name, known.intersection(columns), schema=policy.schema)
+        if owner and owner.casefold() not in in_from:
             raise Refusal(
-                f"{node.text('table')}.{part.name} is not a column that this query may read: it "
-                f"does not exist, or a policy hides it.{hint}"
+                f"{owner}.{name} names {owner}, which is not in FROM; correct the name, or add it "
+                "to FROM"
             )
+        if is_field and name.casefold() in callables:
+            raise Refusal(
+                f"{owner}.{name} could call the function {name}; give the column another name"
+            )
+
+
+def _names_in_from(parsed: Parsed) -> set[str]:
+    """Return the names in FROM and WITH, and of joins, in lower case."""
+    names = set(parsed.joins)
+    for node in parsed.nodes:
+        if isinstance(node, _SOURCES):
+            is_function = not (isinstance(node, exp.Table) and id(node) in parsed.tables)
+            name = node.alias_or_name or (function_name(node) if is_function else "")
+            names.add(name.casefold())
+    return names
 
 
 def _is_type(node: exp.Expr) -> bool:
@@ -83,7 +78,3 @@ def _is_type(node: exp.Expr) -> bool:
 
 def _is_collation(node: exp.Expr) -> bool:
     return isinstance(node.parent, exp.Collate) and node.arg_key == "expression"
-
-
-def _common(one: Collection[str] | None, other: Collection[str] | None) -> Collection[str] | None:
-    return one if other is None else other if one is None else {*one} & {*other}

@@ -344,6 +344,12 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     (names,), named, objects = name_objects(fields, deciders)
     spec = _spec(what, named | ({"deciders": names} if names else {}), work)
     check_engine(work.options, work.calls)
+    own = work.earlier.sources if work.earlier is not None else {}
+    for name in own.keys() & set(spec.deciders) - objects.deciders.keys():
+        raise errors.UsageError(
+            f"The decider '{name}' of this run is your own: resume the run in Python, with "
+            "dqa.evaluate(questions, deciders, out=..., resume=True)."
+        )
     setup = prepare(
         spec,
         calls=work.calls,

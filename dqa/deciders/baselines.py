@@ -193,13 +193,14 @@ class HeuristicDecider(Decider):
         recorder = Recorder()
         try:
             rows, statement = self._query(question, database)
+            recorder.add_evidence(Evidence.of(statement, rows))
+            listed = candidates_of(question, database) or ()
         except InfrastructureError as error:
             return recorder.failed(error)
-        recorder.add_evidence(Evidence.of(statement, rows))
         cell = cell_of(rows.rows[0][0]) if rows.rows else None
         if cell is None:
             return recorder.answered("", None)
-        named = among(candidates_of(question, database) or (), {str(cell)})
+        named = among(listed, {str(cell)})
         return recorder.answered(str(cell), next(iter(named), None))
 
     def check(self, question: Question) -> None:

@@ -178,6 +178,8 @@ def test_what_a_run_used_before_it_was_resumed_is_spent(
     }
     first = dqa.evaluate(questions, decider, databases="sqlite", **how)
     assert (first.counts.failed, first.spent.calls) == (2, 6)
+    with pytest.raises(dqa.UsageError):  # an own decider is needed again
+        dqa.evaluate(resume=True, **how)
     again = dqa.evaluate(questions, decider, resume=True, **how)
     assert (again.counts.failed, again.spent.calls) == (0, 8)
     assert again.spent.cost == 80.0

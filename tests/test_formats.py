@@ -81,7 +81,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             {"question": "Whom?", "rules": {"file": "rules.md"}, "candidates": ["a", 1], "id": 3},
             {"scenario": "building", "target": {"goods": "a"}, "answer": ["a", "b"]},
         ],
-        "paper_view": [json.loads(run("analyse", out, "--paper", "planrag", "--json"))],
+        "publication": [json.loads(run("analyse", out, "--paper", "planrag", "--json"))],
         "proposed_scenario": [
             json.loads(run("init", *_at(file), "--out", folder / "proposed", "--json"))
         ],

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from dqa import plugins
+from dqa.api.reporting import view_paper
 from dqa.api.running import Named, StoredWork, name_objects
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
@@ -24,7 +25,7 @@ from dqa.evaluation.executors import thread_executor
 from dqa.evaluation.games import CannotPlayError, prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.papers import PaperView, Publication, view_games
+from dqa.evaluation.papers import Publication
 from dqa.evaluation.play import GameWorker
 from dqa.evaluation.play_spec import PlaySpec, all_pairs
 from dqa.evaluation.record import GamesRecord, RunRecord
@@ -282,14 +283,13 @@ class Tournament:
     run
         The games.
     views
-        For each paper with tables about this world: the paper's tables, with the figures of the
-        run.
+        For each paper with tables about this world: the paper's tables, with the rows of the run.
     left_out
         The players in papers' tables that this installation cannot run, each with the reason.
     """
 
     run: Run
-    views: tuple[PaperView, ...]
+    views: tuple[Publication, ...]
     left_out: tuple[str, ...] = ()
 
 
@@ -355,7 +355,7 @@ def play_tournament(
             if error.player in problems or error.player not in {*rows, *faced, *references}:
                 raise
             problems[error.player] = str(error)
-    views = [view_games(one, run.games) for one in _papers() if world in one.worlds and run.games]
+    views = [view_paper(run, one.name) for one in _papers() if world in one.worlds and run.results]
     left_out = (f"{name}: {why}" for name, why in problems.items() if name in {*rows, *faced})
     return Tournament(run, tuple(views), tuple(left_out))
 

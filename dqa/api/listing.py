@@ -129,7 +129,7 @@ _OWN: Mapping[str, str] = {
     "loaded": "dqa.api.databases:LoadedHere",
     "manifest": "dqa.loaders.generator.manifest:Manifest",
     "own_question": "dqa.loaders.custom_question:OwnQuestion",
-    "paper_view": "dqa.evaluation.papers:PaperView",
+    "publication": "dqa.evaluation.papers:Publication",
     "proposed_scenario": "dqa.api.scenarios:ProposedScenario",
     "question": "dqa.api.questions:ShownQuestion",
     "result": "dqa.evaluation.results:Result",

@@ -21,8 +21,8 @@ from dqa.core.text import counted
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.findings import Analysis, read_cases
 from dqa.evaluation.location import RunLocation
-from dqa.evaluation.papers import PaperView, view_questions
-from dqa.evaluation.results import DecisionKey, Result
+from dqa.evaluation.papers import Publication, add_rows, game_figures, question_figures
+from dqa.evaluation.results import NO_MODEL, DecisionKey, Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
 from dqa.report.export_rows import ExportedDecision, encode_rows
@@ -30,6 +30,7 @@ from dqa.report.pages import write_page
 from dqa.report.run_report.figures import Decided, ReportedRun, by_question, make_report
 from dqa.report.run_report.page import question_details, render_report, truth_of
 from dqa.report.run_report.records import Report
+from dqa.report.spending import model_lines
 
 _NO_ANALYSIS = (
     "an analysis needs right and wrong decisions, which games do not have. 'dqa show' prints the "
@@ -99,15 +100,17 @@ def view_paper(
     reference: str | None = None,
     *,
     questions: QuestionSet | Path | str | None = None,
-) -> PaperView:
-    """Return the tables of a paper, with the figures of a run next to the printed figures.
+) -> Publication:
+    """Return the tables of a paper, with the rows of a run below the printed rows.
 
     Parameters
     ----------
-    run, reference, questions
-        See `analyse`.
+    run
+        A run of questions or games, or its location.
     paper
         The name of a paper whose tables an installed package contains.
+    reference, questions
+        See `analyse`.
 
     Raises
     ------
@@ -117,9 +120,31 @@ def view_paper(
         See `analyse`.
     """
     publication, found = plugins.publication(paper), open_run(run)
-    analysed = analyse(found, reference, questions=questions, paper=paper)
-    strict = found.strict_official
-    return view_questions(publication, found.summaries, analysed, strict_official=strict)
+    games = found.games
+    if games is not None:
+        view = add_rows(publication, game_figures(games), {}, games.world)
+        ours = games.pairs[0].reference if games.pairs else None
+        notes = [
+            f"{table.name}: the paper compares with {table.reference}, and this run compares with "
+            f"{ours or 'no reference'} (--reference)."
+            for table in view.tables
+            if table.reference not in {None, ours}
+        ]
+        return view.changed(notes=tuple(notes))
+    found.require_results("nothing to compare")
+    analysed = None
+    if publication.analysis is not None:
+        analysed = analyse(found, reference, questions=questions, paper=paper)
+    notes = model_lines(found.models.values())
+    if found.strict_official != publication.strict_official:
+        notes.insert(
+            0,
+            "In the paper, only the official answer counts as right. This run uses another rule: "
+            "evaluate with --strict-official to compare.",
+        )
+    models = {name: model for name, model in found.models.items() if model != NO_MODEL}
+    view = add_rows(publication, question_figures(found.summaries, analysed), models)
+    return view.changed(notes=tuple(notes))
 
 
 ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]

@@ -319,7 +319,7 @@ def analyse(
     questions : DIR
         Folder that now contains the run's questions, if they were moved.
     paper : NAME
-        Print the tables and figures of this paper, with the run's number below each printed number.
+        Print this paper's tables, with the run's rows below the printed rows.
     """
     from dqa.api import reporting
     from dqa.report.paper_tables import paper_notes, paper_tables

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dqa.evaluation.findings import FindingShare, FindingTable
-from dqa.evaluation.papers import SCORE, PaperCell, PaperTable, PaperView, Place
-from dqa.report.spending import model_lines
+from dqa.evaluation.papers import SCORE, Place, Publication, PublishedFigure, PublishedTable
 from dqa.report.table import NONE, Table, estimate_text, share_text, titled
 
 _COLUMNS = {"relational": "RDB", "graph": "GDB", "4": "4 and more", "total": "Total"}
@@ -12,77 +11,52 @@ _WIDEST = 7
 """Maximum number of columns. A wider table of an analysis has a row for each share instead."""
 
 
-def paper_tables(view: PaperView) -> list[Table]:
+def paper_tables(paper: Publication) -> list[Table]:
     """Return all tables that contain a figure of the paper or of the run."""
-    return [_paper_table(table) for table in view.tables if any(row.cells for row in table.rows)]
+    listed = (_paper_table(table) for table in paper.tables)
+    return [table for table in listed if table.figures]
 
 
-def paper_notes(view: PaperView) -> list[str]:
-    """Return lines that cite the paper, and explain how the run differs from it."""
-    lines = [f"Printed: {view.citation} {view.setting}"]
-    if not view.same_scoring:
-        lines.append(
-            "In the paper, only the official answer counts as right. This run uses another rule: "
-            "evaluate with --strict-official to compare."
-        )
-    for table in view.tables:
-        lines += [f"{table.name}: {table.note}"] if table.note else []
-        if table.reference is not None and table.our_reference != table.reference:
-            lines.append(
-                f"{table.name}: the paper compares with {table.reference}, and this run compares "
-                f"with {table.our_reference or 'no reference'} (--reference)."
-            )
-    return [*lines, *model_lines(view.models)]
+def paper_notes(paper: Publication) -> list[str]:
+    """Return lines that cite the paper, and explain its numbers and its differences to the run."""
+    notes = [f"{table.name}: {table.note}" for table in paper.tables if table.note]
+    return [f"Printed: {paper.citation} {paper.setting}", *notes, *paper.notes]
 
 
-def _paper_table(table: PaperTable) -> Table:
-    found = dict.fromkeys((c.scenario, c.column) for row in table.rows for c in row.cells)
-    keys = sorted(found, key=lambda key: not key[0]) if table.world else list(found)
-    rows = []
-    for row in table.rows:
-        cells = {(cell.scenario, cell.column): cell for cell in row.cells}
-        model = "" if row.published_model is None else f" ({row.published_model})"
-        who = f"{row.name or NONE}{model}\n{row.decider or NONE}"
-        scales = [_scale(table, key) for key in keys]
-        shown = zip(keys, scales, strict=True)
-        rows.append([who, *(_paper_cell(cells.get(key), *scale) for key, scale in shown)])
+def _paper_table(table: PublishedTable) -> Table:
+    rows = (*table.rows, *table.ours)
+    found = dict.fromkeys(figure.place for row in rows for figure in row.figures)
+    places = sorted(found, key=lambda place: not place[0]) if table.world else list(found)
+    lines = []
+    for row in rows:
+        figures = {figure.place: figure for figure in row.figures}
+        name = row.name if row.model is None else f"{row.name} ({row.model})"
+        shown = (_figure(table, figures.get(place)) for place in places)
+        lines.append([name, row.decider or NONE, *shown])
     unit = " per game" if table.measure == "payoff" else " in %"
-    title = (
-        f"{table.name}. {table.title},{unit}: the paper's figure, and below it this run's figure "
-        "with its 95 % interval"
-    )
+    title = f"{table.name}. {table.title},{unit}. This run has 95 % intervals"
+    titles = [_title(table, place) for place in places]
     subject = "Decider" if table.world is None else "Player"
-    titles = [_title(table, key) for key in keys]
-    return Table(title, [subject], titles, rows, range(1, len(rows)))
+    return Table(title, ["Paper", subject], titles, lines, [len(table.rows)])
 
 
-def _scale(table: PaperTable, key: Place) -> tuple[float, str]:
-    """Return the factor to multiply a figure with, and its number format. Shares are in percent."""
-    if table.measure == "payoff" or (table.measure == "agreements" and key[1] == SCORE):
-        return 1.0, ".2f"
-    return 100.0, ".1f"
-
-
-def _title(table: PaperTable, key: Place) -> str:
-    scenario, column = key
+def _title(table: PublishedTable, place: Place) -> str:
+    scenario, column = place
     if table.world is None:
         return titled(scenario, _COLUMNS.get(column, column)).strip()
     return "\n".join(filter(None, (scenario or ("Mean" if not column else "All"), column)))
 
 
-def _paper_cell(cell: PaperCell | None, scale: float, digits: str) -> str:
-    """Return a cell: the paper's figure and, below it, the run's figure with its interval."""
-    if cell is None:
-        return f"{NONE}\n{NONE}"
-    published = NONE if cell.published is None else f"{scale * cell.published:{digits}}"
-    ours = estimate_text(
-        cell.ours, scale, digits, counts=_of(None if cell.ours is None else cell.ours.of)
-    )
-    return f"{published}{_of(cell.published_of)}\n{ours}"
-
-
-def _of(count: int | None) -> str:
-    return "" if count is None else f" (of {count})"
+def _figure(table: PublishedTable, figure: PublishedFigure | None) -> str:
+    """Return a cell. Shares are in percent."""
+    if figure is None:
+        return NONE
+    counts = "" if figure.of is None else f" (of {figure.of})"
+    if figure.value is None:
+        return f"{NONE}{counts}"
+    if table.measure == "payoff" or (table.measure == "agreements" and figure.column == SCORE):
+        return estimate_text(figure, counts=counts)
+    return estimate_text(figure, 100.0, ".1f", counts=counts)
 
 
 def finding_table(measured: FindingTable) -> Table:

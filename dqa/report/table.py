@@ -12,7 +12,7 @@ from dqa.core.text import visible_lines
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
-    from dqa.evaluation.papers import OwnFigure
+    from dqa.evaluation.papers import PublishedFigure
     from dqa.evaluation.statistics.clusters import Estimate
     from dqa.evaluation.statistics.pairs import Difference
 
@@ -140,7 +140,7 @@ def interval_text(low: float, high: float) -> str:
 
 
 def estimate_text(
-    found: Estimate | Difference | OwnFigure | None,
+    found: Estimate | Difference | PublishedFigure | None,
     scale: float = 1.0,
     digits: str = ".2f",
     *,

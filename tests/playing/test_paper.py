@@ -93,30 +93,26 @@ def test_a_tournament_plays_who_is_there_and_tells_who_is_not(tmp_path: Path) ->
     assert all(r.game and r.game.reference == "passive" for r in found.run.results)
     (view,) = found.views
     chips, degrees = view.tables
-    eager, gone = chips.rows
-    cells = {cell.scenario: cell for cell in eager.cells}
-    assert cells["eager"].published == -0.25
-    assert cells["departed"].ours is None
-    assert cells[""].published == 0.75
-    shown = [cells[name].ours for name in ("passive", "eager", "")]
-    passive, own, mean = (one.value or 0.0 for one in shown if one is not None)
-    assert own == 0.0
-    assert mean == pytest.approx((passive + own) / 2)
-    assert all(cell.ours is None for cell in gone.cells)
-    degree = degrees.rows[0].cells[0].ours
+    assert chips.rows == PRINTED.tables[0].rows
+    (eager,) = chips.ours
+    ours = {figure.scenario: figure.value or 0.0 for figure in eager.figures}
+    assert list(ours) == ["passive", "eager", ""]
+    assert ours["eager"] == 0.0
+    assert ours[""] == pytest.approx((ours["passive"] + ours["eager"]) / 2)
+    degree = degrees.ours[0].figures[0].value
     assert degree is not None
-    assert 0.0 <= (degree.value or 0.0) < 1.0
+    assert 0.0 <= degree < 1.0
     assert paper_notes(view) == ["Printed: Nobody, 2024. In tests."]
     again = play_tournament("kuhn", games=10, out=tmp_path / "run")
     assert (again.run.made, again.views) == (0, found.views)
 
 
 def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
-    """The figures of a paper stand above ours."""
+    """The rows of a paper stand above ours."""
     shown = run(
         *("games", "tournament", "--world", "kuhn", "--games", 4, "--out", tmp_path / "runs.db#cup")
     ).output
-    assert "Table 1. Chips, per game: the paper's figure, and below it" in shown
+    assert "Table 1. Chips, per game" in shown
     assert "left out: departed: kuhn has no player" in shown
     assert "First player minus second" not in shown  # of one player
     assert "16 games of kuhn on the same deals for all pairs" in shown
@@ -131,20 +127,20 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
 
 
 def test_a_table_of_one_player_has_ours_beside_what_is_printed() -> None:
-    """Also of players that the paper lacks, and of rows that no player stands for."""
-    view = play_tournament("errand", ["searching", "buying"], games=10).views[0]
-    search, person, more = view.tables[0].rows
-    assert [cell.published for cell in search.cells] == [0.75, 0.5, 0.25]
-    ours = [cell.ours for cell in search.cells]
-    assert [None if one is None else one.value for one in ours] == [1.0, 1.0, None]
-    assert (person.decider, more.decider) == (None, "buying")
-    assert all(cell.ours is None for cell in person.cells)
-    assert more.cells[0].published is None
+    """Also of players that the paper lacks."""
+    (table,) = play_tournament("errand", ["searching", "buying"], games=10).views[0].tables
+    assert table.rows == PRINTED.tables[2].rows
+    search, buying = table.ours
+    assert {figure.place: figure.value for figure in search.figures} == {
+        ("", "score"): 1.0,
+        ("heat", "success"): 1.0,
+    }
+    assert buying.decider == "buying"
     shown = run("games", "tournament", "--world", "errand", "--games", 3).output
     assert "Name a world (--world)" in str(
         run("games", "tournament", "--games", 2, code=1).exception
     )
-    assert "Table 3. Errands, in %: the paper's figure, and below it" in shown
+    assert "Table 3. Errands, in %" in shown
     assert "Person" in shown
 
 

@@ -35,7 +35,7 @@ _PLACEHOLDERS: Mapping[str, str] = {
     "model": "PROVIDER:MODEL",
     "base_url": "URL",
     **dict.fromkeys(("deciders", "models", "databases"), "NAMES"),
-    **dict.fromkeys(("max_seconds", "timeout", "patience"), "SECONDS"),
+    **dict.fromkeys(("max_seconds", "timeout"), "SECONDS"),
     "settings": "NAME=VALUE",
     **dict.fromkeys(("rule_set", "reasoning_effort", "world", "reference"), "NAME"),
     "extra_body": "JSON",

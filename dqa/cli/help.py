@@ -29,14 +29,14 @@ _NAMES = {
     MODELS: """deciders decider models model base_url protocol temperature top_p reasoning_effort
         extra_body settings record replay digits samples schema_tokens reference approve approved_by
         player players opponent opponents against all_pairs""",
-    DATABASES: "database databases patience dialect replace drop tables policy audit",
+    DATABASES: "database databases dialect replace drop tables policy audit",
     LIMITS: "row_limit budget",
 }
 GROUP_OF = {name: group for group, names in _NAMES.items() for name in names.split()}
 """The group of an option by the name of its parameter."""
 _RARE = """
     audit digits engine extra_body fail_fast isolation max_concurrency max_cost max_rows
-    max_seconds max_statements max_steps max_tokens patience price_cached price_input price_output
+    max_seconds max_statements max_steps max_tokens price_cached price_input price_output
     price_reasoning processes protocol r_ves ray_address reasoning_effort record replay reply_limit
     reply_tokens requests_per_minute retries retry_failed row_limit rule_set samples schema_tokens
     strict strict_official timeout tokens_per_minute top_p

@@ -122,11 +122,12 @@ def _trace(line: Mapping[str, Any]) -> Trace:
     return Trace.from_json({**line, "trace": events})
 
 
-def _record(written: Mapping[str, Any]) -> RunRecord:
+def _record(written: dict[str, Any]) -> RunRecord:
     """Return the record of an old run. Fields that this version no longer has are left out."""
     if "spec" not in written:
         return RunRecord(spec=None, versions=written["versions"])
     spec = written["spec"]
+    written.get("options", {}).pop("patience", None)
     if spec is None:
         return RunRecord.model_validate({**written, "resumable": False})
     newest = 1 if "world" in spec else SPEC_VERSION

@@ -14,19 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage, ending_of
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DataError,
-    PluginError,
-    StoppedError,
-    UsageError,
-)
+from dqa.core.errors import DataError, PluginError, StoppedError, UsageError
 from dqa.core.events import EndingEvent
 from dqa.core.provenance import CurrentDecision, utc_now, while_deciding
 from dqa.core.question import Question
@@ -39,8 +33,6 @@ from dqa.evaluation.score import Assessment
 from dqa.evaluation.traces import Provenance, Trace
 from dqa.models.attempts import attempt_by
 
-_Attempt = TypeVar("_Attempt")
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _FAILED = frozenset({Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.STOPPED, Ending.CRASHED})
 _STOPS = (UsageError, DataError, PluginError)
 """Errors that stop the run, because the user must fix them first."""
@@ -132,88 +124,51 @@ class TaskWorker(Protocol):
         If another process makes the decision, return None. The caller must then store nothing.
         """
 
-    def close(self, *, is_deciding: bool = False) -> None:
-        """Stop waiting for databases. If no decision is being made, close them."""
+    def close(self) -> None:
+        """Close all databases. Do not call this method while a decision is being made."""
 
 
 class Worker:
     """Decides questions on their databases.
 
-    If a database outage ends a decision, the worker repeats it when the database answers again.
-
     Parameters
     ----------
     setup
         The questions, databases, deciders and the judge.
-    patience
-        Maximum number of seconds to wait for a database that does not answer.
     most_open
         Number of databases that stay open. Databases in use are never closed, so more can be open.
     """
 
-    def __init__(self, setup: Setup, patience: float, most_open: int) -> None:
+    def __init__(self, setup: Setup, most_open: int) -> None:
         self._setup = setup
         self._judge = setup.judge
-        self._stopped = threading.Event()
         # Add one: between two decisions, a thread does not use its database, but needs it soon.
         self._databases = OpenDatabases(setup.open, most_open + 1)
-        self._patience: dict[str, Patience] = {}
-        self._seconds = patience
 
     def decide(self, task: Task) -> DecisionRecord:
         """Make and judge one decision."""
         return decide_task(task, partial(self._make, task), partial(self._assess, task))
 
-    def _assess(self, task: Task, decision: Decision) -> Assessment:
-        """Judge a decision. If its database does not answer, wait until it answers again."""
-        if decision.ending is not Ending.ANSWERED or task.question.answer_form != "statement":
-            return self._judge.judge(task.question, decision)
-
-        def attempt() -> Assessment | DatabaseUnavailableError:
-            try:
-                with self._databases.of(task) as database:
-                    return self._judge.judge(task.question, decision, database)
-            except DatabaseUnavailableError as error:
-                return error
-
-        patience = self._patience_of(f"judging on {task.database}")
-        found = patience.repeat(attempt, lambda one: isinstance(one, Exception))
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-    def _patience_of(self, database: str) -> Patience:
-        return self._patience.setdefault(database, Patience(self._seconds, self._stopped))
-
-    def close(self, *, is_deciding: bool = False) -> None:
-        """Stop waiting for databases. If no decision is being made, close them."""
-        self._stopped.set()
-        if not is_deciding:
-            self._databases.close()
+    def close(self) -> None:
+        """Close all databases. Do not call this method while a decision is being made."""
+        self._databases.close()
 
     def _make(self, task: Task) -> Decision:
         """Make one decision without judging it."""
-        attempts: list[Decision] = []
-        replayed: list[bool] = []
 
         def ask() -> Decision:
             decider = self._setup.decider_of(task)
             with self._databases.of(task) as database:
                 return require_decision(decider.decide(task.question, database), task.decider)
 
-        def attempt() -> Decision:
-            with attempt_by(*task.key.requester) as models:
-                attempts.append(decide_or_end(ask, str(task.key)))
-            replayed.append(bool(models.played))
-            return attempts[-1]
+        with attempt_by(*task.key.requester):
+            return decide_or_end(ask, str(task.key))
 
-        last = self._patience_of(task.database).repeat(
-            attempt, lambda one: one.outage == "database"
-        )
-        lost = sum((one.lost for one in attempts), Usage())
-        for earlier, is_replayed in zip(attempts, replayed[1:], strict=False):
-            lost += Usage() if is_replayed else earlier.usage
-        return replace(last, lost=lost)
+    def _assess(self, task: Task, decision: Decision) -> Assessment:
+        if decision.ending is not Ending.ANSWERED or task.question.answer_form != "statement":
+            return self._judge.judge(task.question, decision)
+        with self._databases.of(task) as database:
+            return self._judge.judge(task.question, decision, database)
 
 
 def decide_task(
@@ -394,50 +349,3 @@ def _close(opened: Iterable[_OpenDatabase]) -> None:
         if one.database is not None:
             with suppress(Exception):  # no decision uses the database any more
                 one.database.close()
-
-
-class Patience:
-    """Limits the time that a run waits for a database. All threads of the run share the limit.
-
-    If a server never answers again, the run waits once, not once per question. The remaining
-    decisions then end as `Ending.INFRASTRUCTURE`.
-
-    Parameters
-    ----------
-    seconds
-        Number of consecutive seconds after which the run stops waiting for the database.
-    stopped
-        Event that is set when the run ends. It ends the waiting immediately.
-    """
-
-    def __init__(self, seconds: float, stopped: threading.Event) -> None:
-        self._seconds = seconds
-        self._stopped = stopped
-        self._lock = threading.Lock()
-        self._since: float | None = None
-        self._given_up = False
-
-    def repeat(
-        self, attempt: Callable[[], _Attempt], is_outage: Callable[[_Attempt], bool]
-    ) -> _Attempt:
-        """Call `attempt`. Repeat it while its result is an outage and waiting time remains.
-
-        When the waiting time is used up, each later task tries the database only once. When the
-        database answers again, the full waiting time is available again.
-        """
-        pause = _FIRST_PAUSE
-        while is_outage(result := attempt()):
-            if not self._is_worth_waiting() or self._stopped.wait(pause):
-                return result
-            pause = min(2.0 * pause, _LONGEST_PAUSE)
-        with self._lock:
-            self._since, self._given_up = None, False
-        return result
-
-    def _is_worth_waiting(self) -> bool:
-        with self._lock:
-            now = time.monotonic()
-            if self._since is None:
-                self._since = now
-            self._given_up = self._given_up or now - self._since >= self._seconds
-            return not self._given_up

@@ -155,7 +155,8 @@ class _ThreadLane(Lane):
     def close(self, *, is_busy: bool, at_once: bool) -> None:
         """Close the worker. Threads that wait for a model continue."""
         del at_once
-        self._worker.close(is_deciding=is_busy)
+        if not is_busy:
+            self._worker.close()
 
 
 def thread_executor(worker: TaskWorker, threads: int) -> Executor:
@@ -285,7 +286,7 @@ class RemoteWorker:
             return
         self._connected = run.connected
         self._tasks = {task.key: task for task in run.tasks}
-        self._worker = Worker(run, options.patience, options.workers)
+        self._worker = Worker(run, options.workers)
         self._threads = ThreadPoolExecutor(options.workers, "dqa-worker")
 
     def decide(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
@@ -383,7 +384,7 @@ def open_executor(
         lanes = [ProcessLane(packed, *share) for share in shares]
         yield Executor(lanes, max(threads))
     else:
-        worker = Worker(run, options.patience, options.workers)
+        worker = Worker(run, options.workers)
         yield thread_executor(worker, options.workers)
 
 

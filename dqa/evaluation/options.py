@@ -28,7 +28,7 @@ EngineName: TypeAlias = Literal["local", "ray"]
 
 
 class RunOptions(Record, use_attribute_docstrings=True):
-    """How many decisions run in parallel, where they run, and how long the run waits.
+    """How many decisions run in parallel, and where they run.
 
     `workers` is the total number of threads on this machine. On a Ray cluster, it is the number of
     threads of each worker process. Without an address, Ray uses ``RAY_ADDRESS``, or starts a
@@ -43,8 +43,6 @@ class RunOptions(Record, use_attribute_docstrings=True):
     """Number of threads that decide."""
     processes: Annotated[int, Field(ge=1)] = 1
     """Number of processes on this machine. The threads are divided among them."""
-    patience: Annotated[float, Field(ge=0.0)] = 60.0
-    """Maximum time to wait for a database that cannot be reached."""
     fail_fast: bool = False
     """Stop the run at the first crash."""
     audit: Annotated[Path | None, AfterValidator(_absolute)] = None

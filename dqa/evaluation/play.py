@@ -67,10 +67,9 @@ class GameWorker:
         except GameTakenError:
             return None
 
-    def close(self, *, is_deciding: bool = False) -> None:
-        """Close the history, unless a game is still being played."""
-        if not is_deciding:
-            self._history.close()
+    def close(self) -> None:
+        """Close the history. Do not call this method while a game is being played."""
+        self._history.close()
 
     def _world_of(self, task: Task) -> tuple[World, History]:
         """Return the world and the history of a match. Each match has its own game numbers."""

@@ -29,14 +29,11 @@ class Attempt:
     requester
         The names that `attempt_by` received, such as a question and its decider. Empty outside of
         `attempt_by`.
-    played
-        The hashes of the requests that a cassette answered. These requests cost nothing.
     positions
         The number of recorded answers that this attempt has used, by cassette and request.
     """
 
     requester: Requester = ()
-    played: set[str] = field(default_factory=set)
     positions: defaultdict[object, Counter[object]] = field(
         default_factory=lambda: defaultdict(Counter)
     )
@@ -65,7 +62,7 @@ def attempt_by(*names: str) -> Iterator[Attempt]:
     """Start a new attempt of a requester. All model requests in this context belong to the attempt.
 
     Each attempt replays the recorded replies of its requester from the beginning. So a decision
-    that is repeated after an outage or in a resumed run reuses its earlier replies.
+    that a resumed run repeats reuses its earlier replies.
 
     The context includes the threads of LangChain and LangGraph. A decider with its own threads must
     run them in a copy of its context (`contextvars.copy_context`).

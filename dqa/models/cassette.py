@@ -183,7 +183,6 @@ class Cassette:
                     "of the recording. If prompts or data have changed, record it again."
                 )
             attempt.positions[self][request] += 1
-        attempt.played.add(request.hash)
         return found
 
     def add(self, request: _Request, answer: _Answer) -> None:

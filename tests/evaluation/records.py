@@ -35,7 +35,7 @@ def decide_all(
     setup: Setup, store: RunStore, options: RunOptions = DEFAULT_RUN
 ) -> tuple[Result, ...]:
     """Make every decision of a setup that a store lacks, and close the store."""
-    worker = Worker(setup, options.patience, options.workers)
+    worker = Worker(setup, options.workers)
     try:
         return run_tasks(
             setup.tasks, thread_executor(worker, options.workers), store, lambda _: None

@@ -108,7 +108,7 @@ class StoreContract:
                 raise errors[question.key]
             return official(question, database)
 
-        first = make(fail, options=dqa.RunOptions(workers=1, patience=0.0))
+        first = make(fail, options=dqa.RunOptions(workers=1))
         ended = {result.question: result.outcome for result in first.results}
         assert ended.pop("locating/1") is Outcome.INFRASTRUCTURE
         assert ended.pop("building/2") is Outcome.CRASHED

@@ -135,7 +135,7 @@ def test_a_failure_after_paid_replies_loses_none_of_them(
         raise DatabaseUnavailableError("The judge's database went away.")
 
     monkeypatch.setattr(type(plugins.simulator("building")), "outcomes", fail)
-    options = dqa.RunOptions(patience=0.0)
+    options = dqa.RunOptions()
     run = dqa.evaluate(questions, Rule("one", official), databases="sqlite", options=options)
     judged = [result for result in run.results if result.scenario == "building"]
     assert {result.outcome for result in judged} == {Outcome.INFRASTRUCTURE}
@@ -160,7 +160,7 @@ def test_an_error_ends_a_decision_as_what_it_is(outcomes: Callable[..., list[Out
     def stop(*_: object) -> str:
         raise dqa.UsageError("the key is wrong")
 
-    options = dqa.RunOptions(workers=1, patience=0.0)
+    options = dqa.RunOptions(workers=1)
     assert outcomes(fail, options=options) == [*errors.values(), *errors.values()][:6]
     with pytest.raises(dqa.UsageError, match="the key"):
         outcomes(stop)

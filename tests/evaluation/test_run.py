@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import threading
 from collections import Counter
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -91,31 +90,18 @@ def test_each_situation_is_loaded_once_and_closed(loading: Loading, questions: Q
     assert not gc.get_freeze_count()
 
 
-def test_a_server_that_stays_away_is_no_wrong_answer_and_is_waited_for_once(
-    loading: Loading, questions: QuestionSet
+def test_a_server_that_is_away_is_no_wrong_answer_and_is_asked_again_by_a_resumed_run(
+    loading: Loading, questions: QuestionSet, official: Answer, tmp_path: Path
 ) -> None:
-    """Patience belongs to the database, not to each question."""
+    """Each decision tries the database once."""
     loading.is_away = True
-    options = RunOptions(workers=1, patience=0.3)
-    decider = Rule("one", lambda *_: "")
-    run = dqa.evaluate(questions, decider, databases="sqlite", options=options, watcher=loading)
+    how: dict[str, Any] = {"databases": "sqlite", "out": tmp_path / "run", "watcher": loading}
+    run = dqa.evaluate(questions, Rule("one", official), **how)
     assert {r.outcome for r in run.results} == {Outcome.INFRASTRUCTURE}
     assert {r.error for r in run.results} == {"the server is away"}
-    asked = Counter(questions.situation_of(one).content_hash for one in questions.questions)
-    first, *others = loading.loaded
-    assert loading.loaded[first] > asked[first]
-    assert all(loading.loaded[other] == asked[other] for other in others)
-
-
-def test_a_database_that_comes_back_is_asked_again(
-    loading: Loading, questions: QuestionSet, official: Answer
-) -> None:
-    """A restarted server costs time, no decision."""
-    loading.is_away = True
-    threading.Timer(0.4, vars(loading).__setitem__, ("is_away", False)).start()
-    options = RunOptions(workers=2, patience=30.0)
-    decider = Rule("one", official)
-    run = dqa.evaluate(questions, decider, databases="sqlite", options=options, watcher=loading)
+    assert loading.loaded.total() == len(run.results)
+    loading.is_away = False
+    run = dqa.evaluate(questions, Rule("one", official), retry_failed=True, **how)
     assert {result.outcome for result in run.results} == {Outcome.CORRECT}
 
 
@@ -136,15 +122,6 @@ class Stumbling(Decider):
         choice = (question.candidates or ("x",))[0]
         used = Usage(10, 1, 1)
         return Decision(ending, choice=choice, usage=used, outage=outage)  # type: ignore[arg-type]
-
-
-def test_what_attempts_used_that_an_outage_ended_is_spent(questions: QuestionSet) -> None:
-    """The provider was paid for each."""
-    options = RunOptions(patience=30.0, workers=1)
-    run = dqa.evaluate(questions.select(limit=1), Stumbling(2), options=options, databases="sqlite")
-    assert run.counts.judged == len(run.results) == 2
-    assert {result.usage.calls for result in run.results} == {1}, "each as if nothing had happened"
-    assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.calls) == (40, 4, 4)
 
 
 def test_the_time_of_a_decider_that_does_not_measure_it_is_measured(
@@ -173,7 +150,7 @@ def test_what_a_run_used_before_it_was_resumed_is_spent(
     calls = CallOptions(price_input=1_000_000.0, price_output=0.0)
     how: dict[str, Any] = {
         "out": tmp_path / "run",
-        "options": RunOptions(patience=0.0, workers=1),
+        "options": RunOptions(workers=1),
         "calls": calls,
     }
     first = dqa.evaluate(questions, decider, databases="sqlite", **how)
@@ -186,18 +163,17 @@ def test_what_a_run_used_before_it_was_resumed_is_spent(
     assert dqa.read_run(tmp_path / "run").spent == again.spent
 
 
-def test_a_judge_waits_for_a_database_that_returns(
+def test_a_judge_whose_database_fails_judges_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The decision is judged as if nothing had happened, and is not made again."""
-    left, made = iter([True, True]), count()
+    """The outage is that of the decision."""
+    left = iter([True, True])
 
     class Asking(Decider):
         name = "asking"
         answer_forms = ("statement",)
 
         def decide(self, question: dqa.Question, database: dqa.Database) -> Decision:
-            next(made)
             return Decision(Ending.ANSWERED, "SELECT 1")
 
     def fail(*arguments: Any) -> Any:
@@ -206,10 +182,10 @@ def test_a_judge_waits_for_a_database_that_returns(
         return compare_statements(*arguments)
 
     questions = read_questions(write_bird(tmp_path / "bird"))
-    how: dict[str, Any] = {"options": RunOptions(workers=1, patience=30.0, isolation="none")}
+    how: dict[str, Any] = {"options": RunOptions(workers=1, isolation="none")}
     undisturbed = dqa.evaluate(questions, Asking(), **how)
     monkeypatch.setattr("dqa.evaluation.score.compare_statements", fail)
-    assert dqa.evaluate(questions, Asking(), **how).results == undisturbed.results
-    assert next(left, None) is None
-    assert next(made) == 2 * len(undisturbed.results)
+    first, second, *others = dqa.evaluate(questions, Asking(), **how).results
+    assert {first.outcome, second.outcome} == {Outcome.INFRASTRUCTURE}
+    assert others == list(undisturbed.results[2:])
     assert {result.outcome for result in undisturbed.results} <= {Outcome.CORRECT, Outcome.WRONG}

@@ -152,22 +152,23 @@ def test_questions_in_the_same_words_keep_their_replies_apart(
 def test_outages_are_not_on_a_cassette_and_cost_no_reply(
     questions: QuestionSet, tmp_path: Path
 ) -> None:
-    """What was asked before the database went away is not asked again, and played as asked."""
+    """A resumed run does not ask again what was asked before, and plays it as asked."""
     tape, mood, unsteady = tmp_path / "tape.jsonl", Moody(), Unsteady(1, 2, 4)
-    cassette = Cassette.record(tape, [NAME])
     away: Mapping[str, Any] = {"sqlite": unsteady, "duckdb": unsteady}
-    run(
-        questions,
-        cassette,
-        tmp_path / "made",
-        THREADS,
-        inner=Speaking(say=mood.reply),
-        targets=away,
-    )
-    assert unsteady.struck == 3
-    # Every reply is part of a decision: none was left behind by one that was given up.
+    for is_again in (False, True):
+        run(
+            questions,
+            Cassette.record(tape, [NAME], resume=is_again),
+            tmp_path / "made",
+            THREADS,
+            inner=Speaking(say=mood.reply),
+            targets=away,
+            resume=is_again,
+        )
+        assert unsteady.struck == 3
     made = read_run(tmp_path / "made")
-    assert made.spent.calls == mood.said == len(entries(tape))
+    assert made.counts.judged == len(made.results)
+    assert mood.said == len(entries(tape)) == sum(one.usage.calls for one in made.results)
     steady = {name: plugins.backend("sqlite") for name in away}
     folder = tmp_path / "played"
     run(questions, Cassette.replay(tape, [NAME]), folder, 1, targets=steady)

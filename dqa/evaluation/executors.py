@@ -28,7 +28,7 @@ from dqa.core.secrets import redact
 from dqa.evaluation.connecting import PassedObjects
 from dqa.evaluation.decide import DecisionRecord, TaskWorker, Worker
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.prepare import Group, PreparedRun, Task, parse_database, prepare
+from dqa.evaluation.prepare import PreparedRun, Task, parse_database, prepare
 from dqa.evaluation.results import DecisionKey
 from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 from dqa.loaders.locations import variable_of
@@ -98,16 +98,11 @@ class Executor:
 
     def __init__(self, lanes: Sequence[Lane], batch: int = 1, *, is_local: bool = False) -> None:
         self.slots, self.batch, self.is_local = len(lanes), batch, is_local
-        self._free: list[tuple[Lane, Group | None]] = [(lane, None) for lane in lanes]
+        self._free = list(lanes)
         self._lanes = lanes
 
-    @property
-    def free_groups(self) -> list[Group | None]:
-        """For each free worker, the group of tasks whose database the worker has open, or None."""
-        return [group for _, group in reversed(self._free)]
-
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
-        """Give a batch to a free worker, preferably one that has the batch's database open.
+        """Give a batch to a free worker.
 
         Parameters
         ----------
@@ -116,19 +111,16 @@ class Executor:
         used
             The tokens and calls of the whole run so far.
         """
-        first, last = tasks[0].group, tasks[-1].group
-        chosen = next((free for free in self._free if free[1] == first), self._free[0])
-        self._free.remove(chosen)
-        lane, context, future = chosen[0], copy_context(), Future[Batch]()
+        lane, context, future = self._free.pop(0), copy_context(), Future[Batch]()
 
         def make() -> None:
             try:
                 batch = context.run(lane.make, tasks, used)
             except BaseException as error:  # noqa: BLE001  (raised again by the runner)
-                self._free.append((lane, None))
+                self._free.append(lane)
                 future.set_exception(error)
             else:
-                self._free.append((lane, last))
+                self._free.append(lane)
                 future.set_result(batch)
 
         threading.Thread(target=make, name="dqa-worker", daemon=True).start()
@@ -136,9 +128,8 @@ class Executor:
 
     def close(self, *, at_once: bool) -> None:
         """End the workers. `at_once` is set if an error or the user ends the run."""
-        free = [lane for lane, _ in self._free]
         for lane in dict.fromkeys(self._lanes):
-            is_busy = free.count(lane) < self._lanes.count(lane)
+            is_busy = self._free.count(lane) < self._lanes.count(lane)
             lane.close(is_busy=is_busy, at_once=at_once)
 
 

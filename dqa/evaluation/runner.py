@@ -144,8 +144,8 @@ class _Loop:
         executor = self.executor
         free = 0 if self.is_spent else executor.slots - len(self.running)
         batches = [self.again.popleft() for _ in range(min(free, len(self.again)))]
-        if groups := executor.free_groups[: free - len(batches)]:
-            batches += self.store.claim(executor.batch, groups)
+        if (count := free - len(batches)) > 0:
+            batches += self.store.claim(executor.batch, count)
         for tasks in batches:
             self.running[executor.submit(tasks, self.store.used)] = tasks
         return bool(self.running)

@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple
 from functools import partial
-from math import isfinite
+from itertools import islice
+from math import ceil, isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
@@ -27,8 +28,7 @@ from dqa.core.decision import Usage
 from dqa.core.errors import DqaError
 from dqa.databases.store_locations import is_transient, open_store, translate_errors, write
 from dqa.evaluation.location import DATABASE, RunLocation
-from dqa.evaluation.open_tasks import OpenTasks
-from dqa.evaluation.prepare import Group, Task
+from dqa.evaluation.prepare import Task
 from dqa.evaluation.record import RunRecord, name_run, resume_record
 from dqa.evaluation.results import DecisionKey, Outcome, Result
 from dqa.evaluation.shortcuts import ShortcutChoices
@@ -128,7 +128,7 @@ class RunStore:
         self._own = Usage()
         self._worker = name_worker()
         self._tasks: dict[DecisionKey, Task] = {}
-        self._open = OpenTasks()
+        self._remaining: dict[DecisionKey, Task] = {}
         self._positions: dict[DecisionKey, int] = {}
         self._adding = threading.Lock()
         self._stopped = threading.Event()
@@ -209,31 +209,31 @@ class RunStore:
     def is_finished(self) -> bool:
         """Return whether all tasks are done. Call this only while this process works on no task."""
         self._update_remaining()
-        return not self._open.remaining
+        return not self._remaining
 
-    def claim(self, most: int, groups: Sequence[Group | None] = (None,)) -> list[list[Task]]:
+    def claim(self, most: int, workers: int = 1) -> list[list[Task]]:
         """Claim tasks that are not done and not claimed, in one transaction.
+
+        Tasks are claimed in the order of the plan, so the tasks of a database follow each other.
 
         Parameters
         ----------
         most
             Maximum number of tasks in a batch.
-        groups
-            For each free worker, the group of tasks whose database the worker has open; None if it
-            has no open database.
+        workers
+            Number of free workers.
 
         Returns
         -------
         list of list of Task
-            One batch for each free worker. If too few tasks are free, there are fewer batches.
+            At most one batch for each worker. If few tasks remain, the batches are smaller.
         """
-        batches = self._transact(partial(self._claim, most=most, groups=groups))
-        self._open.drop(task.key for batch in batches for task in batch)
-        return batches
+        most = max(1, min(most, ceil(len(self._remaining) / workers)))
+        claimed = self._transact(partial(self._claim, most=most * workers))
+        self._drop(task.key for task in claimed)
+        return [claimed[start : start + most] for start in range(0, len(claimed), most)]
 
-    def _claim(
-        self, connection: Connection, most: int, groups: Sequence[Group | None]
-    ) -> list[list[Task]]:
+    def _claim(self, connection: Connection, most: int) -> list[Task]:
         now = time.time()
         here = CLAIMS.c.run_id == self._run
         connection.execute(delete(CLAIMS).where(here & (CLAIMS.c.expires < now)))
@@ -241,25 +241,32 @@ class RunStore:
         worker_of = {DecisionKey(*key): name for *key, name in connection.execute(claims)}
         busy = {*worker_of}
         for key, name in worker_of.items():
-            if name == self._worker and key in self._open.remaining:
+            if name == self._worker and key in self._remaining:
                 # This claim was committed, but the connection broke before the reply.
                 connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
                 busy.remove(key)
-        working = {self._tasks[key].group for key in busy if key in self._tasks}
-        while batches := self._open.choose(busy, working, most, groups):
-            claimed = [task for batch in batches for task in batch]
+
+        def free() -> list[Task]:
+            found = (task for key, task in self._remaining.items() if key not in busy)
+            return list(islice(found, most))
+
+        while claimed := free():
             stored = self._stored(connection, claimed)
             if not stored:
                 row = {"run_id": self._run, "worker": self._worker, "expires": now + LEASE_SECONDS}
                 connection.execute(insert(CLAIMS), [row | task.key._asdict() for task in claimed])
-                return batches
-            self._open.drop(stored)
+                return claimed
+            self._drop(stored)
         return []
 
     def _update_remaining(self) -> None:
-        """Set the open tasks: all tasks without a stored decision."""
-        self._open = OpenTasks(self._tasks.values())
-        self._open.drop(self._transact(partial(self._stored, tasks=self._tasks.values())))
+        """Set the remaining tasks: all tasks without a stored decision."""
+        self._remaining = dict(self._tasks)
+        self._drop(self._transact(partial(self._stored, tasks=self._tasks.values())))
+
+    def _drop(self, keys: Iterable[DecisionKey]) -> None:
+        for key in keys:
+            self._remaining.pop(key, None)
 
     def _stored(self, connection: Connection, tasks: Collection[Task]) -> set[DecisionKey]:
         """Return the keys of the tasks whose decisions are stored."""

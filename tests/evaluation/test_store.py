@@ -75,7 +75,7 @@ def test_a_commit_without_a_reply_loses_and_doubles_nothing(
 
     monkeypatch.setattr("dqa.evaluation.store.write", breaking)
     monkeypatch.setattr("dqa.evaluation.store._PAUSE_SECONDS", 0.0)
-    while batches := store.claim(2, [None, None]):
+    while batches := store.claim(2, 2):
         for task in chain(*batches):
             store.add(*made[task.key])
     assert store.is_finished()
@@ -84,15 +84,13 @@ def test_a_commit_without_a_reply_loses_and_doubles_nothing(
     store.close()
 
 
-def test_batches_are_shared_out_and_contain_several_groups(tmp_path: Path) -> None:
-    """Three workers, of which one has opened a database, get tasks of seven databases."""
+def test_batches_are_shared_out_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    """Three workers get tasks of seven databases."""
     asked = dqa.generate(("locating",), count=7, seed=1, per_database=1).questions
     store = open_store(tmp_path / "run")
     store.plan([Task(question, "sqlite", "one", question.situation) for question in asked])
-    own = (asked[5].situation, "sqlite")
-    batches = store.claim(32, [None, own, None])
-    assert sorted(map(len, batches)) == [1, 3, 3]
-    assert batches[0][0].group == own
-    assert {task.key.question for task in chain(*batches)} == {one.key for one in asked}
+    batches = store.claim(32, 3)
+    assert list(map(len, batches)) == [3, 3, 1]
+    assert [task.key.question for task in chain(*batches)] == [one.key for one in asked]
     assert not store.claim(32)
     store.close(discard=True)

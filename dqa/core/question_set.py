@@ -22,20 +22,22 @@ class Defect:
 
     Attributes
     ----------
+    statement
+        The start of the first statement with the problem, if the file is a script.
     more
         The number of other files with the same problem.
     """
 
     file: Path
-    line: int | None
     problem: str
     action: str
+    statement: str = ""
     more: int = 0
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
+        first = f", first in {self.statement!r}" if self.statement else ""
         also = f", and the same in {counted(self.more, 'more file')}" if self.more else ""
-        return f"{where}: {self.problem}{also}; {self.action}"
+        return f"{self.file}: {self.problem}{first}{also}; {self.action}"
 
 
 def without_repetition(defects: Iterable[Defect]) -> list[Defect]:

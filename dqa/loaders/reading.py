@@ -128,6 +128,7 @@ def read_questions(
     found = reader.read(Path(folder), scenarios=scenarios, form=form, limit=limit)
     if strict and found.defects:
         first = found.defects[0]
-        problem = f"{first.problem} (without strict: {first.action})"
-        raise ParseError(first.file, first.line, problem)
+        where = f", first in {first.statement!r}" if first.statement else ""
+        problem = f"{first.problem}{where} (without strict: {first.action})"
+        raise ParseError(first.file, None, problem)
     return found if found.rule_set else replace(found, rule_set=reader.rule_set)

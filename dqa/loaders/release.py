@@ -157,13 +157,13 @@ class _Reading:
                     problem = self._add(layout, entry, database)
             if problem:
                 action = "kept as it is" if problem.startswith("the answer") else _LEFT_OUT
-                self.defects.append(Defect(file, None, problem, action))
+                self.defects.append(Defect(file, problem, action))
         folder = layout.database_folder(self.folder, self.form)
         unused = sorted(path.name for path in folder.glob("*") if path not in databases)
         if unused:
             shown = ", ".join(unused[:5]) + (", ..." if len(unused) > 5 else "")
             problem = f"{len(unused)} of the files belong to no question: {shown}"
-            self.defects.append(Defect(folder, None, problem, "not read"))
+            self.defects.append(Defect(folder, problem, "not read"))
 
     def finish(self) -> QuestionSet:
         """Return all questions. Raise `DataError` if there are none."""

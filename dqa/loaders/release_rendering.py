@@ -13,6 +13,8 @@ from dqa.scenarios.statements import CYPHER_ESCAPES
 
 _TYPES = {"text": "VARCHAR(255)", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"}
 _LONGEST_TEXT = 255
+_RESERVED_IN_SQLITE = {"commit", "deferrable", "escape", "isnull", "notnull", "transaction"}
+"""Reserved words of SQLite, which reads the scripts. They are not reserved in MySQL."""
 _SQL_ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z"}
 )
@@ -71,7 +73,7 @@ def _type(table: Table, column: Column) -> str:
 def _sql_name(name: str) -> str:
     from sqlglot.dialects.mysql import MySQL
 
-    is_reserved = name.lower() in MySQL.Generator.RESERVED_KEYWORDS
+    is_reserved = name.lower() in MySQL.Generator.RESERVED_KEYWORDS | _RESERVED_IN_SQLITE
     return quoted(name, "`") if is_reserved else _name(name)
 
 

@@ -1,21 +1,24 @@
 """Read situations from the SQL and Cypher scripts of the DQA release.
 
-Regular expressions find the rows in both languages, and `_Script` converts them. No statement is
-executed, so a script can only provide data.
+SQLite executes the statements of an SQL script in memory. It may only create, fill and read tables,
+and only columns and literals reach it. A pattern reads each statement of a Cypher script.
 """
 
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from dqa.core.errors import DataError, ParseError
 from dqa.core.question_set import Defect
+from dqa.core.schema import quoted
 from dqa.core.situation import Cell, Column, EdgeSchema, NodeSchema, Schema, Situation, Table
-from dqa.core.text import counted, shortened
+from dqa.core.text import shortened
 
 _STRING = r"""(?:'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\.|"")[^"\\]*)*")"""
 _NAME = r"(?:`(?:[^`]|``)+`|\w+)"
@@ -33,23 +36,24 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _COMMENT = _pattern(rf"({_STRING}|`[^`]*`)|(?:--|\#|//)[^\n]*|/\*.*?\*/")
-_STATEMENT = _pattern(rf"(?:[^;'\"`]+|{_STRING}|`[^`]*`)+")
+# An open quote starts a statement of its own, which cannot be read.
+_STATEMENT = _pattern(rf"(?:[^;'\"`]+|{_STRING}|`[^`]*`)+|['\"`].*")
 _IGNORED = _pattern(
-    r"\s*(?:(?:SET|USE|START|BEGIN|COMMIT|LOCK|UNLOCK|DROP|CREATE\s+(?:DATABASE|INDEX|CONSTRAINT))\b"
+    r"(?:(?:SET|USE|START|BEGIN|COMMIT|LOCK|UNLOCK|DROP|CREATE\s+(?:DATABASE|INDEX|CONSTRAINT))\b"
     r".*)?"
 )
-_TABLE = _pattern(
-    rf"\s*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:{_NAME}\s*\.\s*)*({_NAME})\s*\(.*"
-)
+_TARGET = rf"(?:{_NAME}\s*\.\s*)*({_NAME})\s*"
+_COLUMNS = r"((?:[\w\s,.'\"-]|`[^`]*`|\([\w\s,`]*\))*)"  # expressions do not match
+_TABLE = _pattern(rf"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_TARGET}\({_COLUMNS}\)[^)]*")
+_KEY = _pattern(rf",\s*(?:PRIMARY\s+|UNIQUE\s+)?KEY\s*(?:{_NAME}\s*)?\([^()]*\)")
 _INSERT = _pattern(
-    rf"\s*INSERT\s+INTO\s+(?:{_NAME}\s*\.\s*)*({_NAME})\s*"
-    rf"\(\s*({_NAME}(?:\s*,\s*{_NAME})*)\s*\)\s*VALUES(?!\w)"
+    rf"INSERT\s+INTO\s+{_TARGET}\(\s*({_NAME}(?:\s*,\s*{_NAME})*)\s*\)\s*VALUES(?!\w)(.*)"
 )
-_ROW = _pattern(rf"\s*\(\s*({_LITERAL}(?:\s*,\s*{_LITERAL})*)\s*\)\s*(?:,\s*(?=\()|\Z)")
 _LITERALS = _pattern(_LITERAL)
-_CREATE_NODE = _pattern(rf"\s*CREATE\s*{_NODE}")
+_PUNCTUATION = _pattern(r"[\s(),]*")
+_CREATE_NODE = _pattern(rf"CREATE\s*{_NODE}")
 _CREATE_EDGE = _pattern(
-    rf"\s*MATCH\s*{_NODE},\s*{_NODE}CREATE\s*{_END}-\s*\[\s*(?:{_NAME})?\s*:\s*({_NAME})\s*"
+    rf"MATCH\s*{_NODE},\s*{_NODE}CREATE\s*{_END}-\s*\[\s*(?:{_NAME})?\s*:\s*({_NAME})\s*"
     rf"{_MAP}\]\s*->\s*{_END}"
 )
 _PROPERTIES = _pattern(rf"({_NAME})\s*:\s*({_LITERAL})")
@@ -65,8 +69,18 @@ _READ: Mapping[str, Callable[[str], Cell]] = {
     "float": lambda text: float("nan" if text == "null" else text),
     "integer": int,
 }
-_Part = TypeVar("_Part", NodeSchema, EdgeSchema)
+_Known = TypeVar("_Known")
 _SHOWN = 60
+_ALLOWED = {
+    sqlite3.SQLITE_CREATE_TABLE,
+    sqlite3.SQLITE_INSERT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_UPDATE,
+}
+"""What SQLite may do. It updates its own list of tables when it creates a table."""
+_MOST_PAGES = 2**18
+"""The maximum size of the SQLite database, in pages of 4 KiB: 1 GiB."""
 
 
 class Parsed(NamedTuple):
@@ -91,49 +105,71 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
     Raises
     ------
     ParseError
-        A statement cannot be read, or a table is missing. The error names the line and the
-        statement.
+        A statement cannot be read, or a table is missing. The error names the statement.
     """
-    script = _Script(text, schema, file, _sql_text)
-    for start, statement in script.statements():
-        if (insert := _INSERT.match(statement)) is not None:
-            _add_rows(script, insert, start)
-        elif (table := _TABLE.fullmatch(statement)) is not None:
-            script.rows.setdefault(_unquoted(table[1]), {})
-        elif not _IGNORED.fullmatch(statement):
-            raise script.wrong(
-                start, statement, "CREATE TABLE or INSERT INTO table(columns) VALUES"
-            )
-    for table_schema in schema.tables:
-        if table_schema.name not in script.rows:
-            created = f"{table_schema.name}({', '.join(table_schema.column_names)})"
-            problem = f"table '{table_schema.name}' is missing; expected CREATE TABLE {created}"
-            raise ParseError(file, None, problem)
+    script = _Script(schema, file, _sql_text)
+    inserted: dict[bytes, list[str]] = {}
+    try:
+        with closing(_sqlite()) as database:
+            for statement in script.read(text):
+                if (table := _TABLE.fullmatch(statement)) is not None:
+                    # Without keys, a repeated row is a defect, not an error.
+                    columns = _KEY.sub("", table[2])
+                    database.execute(f"CREATE TABLE {_sqlite_name(table[1])} ({columns})")
+                elif (insert := _INSERT.fullmatch(statement)) is not None:
+                    count = database.execute(_insert(script, insert)).rowcount
+                    inserted.setdefault(_key(insert[1]), []).extend([statement] * count)
+                elif not _IGNORED.fullmatch(statement):
+                    raise script.error("expected CREATE TABLE or INSERT INTO table VALUES")
+            for name in (table_schema.name for table_schema in schema.tables):
+                select = f"SELECT * FROM {_sqlite_name(name)}"  # noqa: S608  (a quoted name)
+                script.statements.append(select)
+                _add_rows(script, name, database.execute(select), inserted)
+    except (sqlite3.Error, sqlite3.Warning) as error:  # several statements are a warning in 3.11
+        raise script.error(f"SQLite reports: {error}") from error
     return script.parsed(ordered=False)
 
 
-def _add_rows(script: _Script, insert: re.Match[str], start: int) -> None:
-    """Add the rows of an INSERT. If the table is unknown, only report the table."""
-    name, statement, position = _unquoted(insert[1]), insert.string, insert.end()
-    if name not in (table.name for table in script.schema.tables):
-        script.add_defect(start, f"there is an unknown table '{name}'", "ignored")
-        return
-    wanted, listed = script.schema.table(name).column_names, re.findall(_NAME, insert[2])
-    names = script.aligned(f"table '{name}'", tuple(map(_unquoted, listed)), wanted, start)
-    missing = [column for column in wanted if column not in names]
-    if missing:
-        raise script.error(start, f"table '{name}' lacks {missing}; its columns are {listed}")
-    while row := _ROW.match(statement, position):
-        cells = _LITERALS.findall(row[1])
-        if len(cells) != len(names):
-            problem = f"a row of '{name}' has {counted(len(cells), 'value')}"
-            raise script.error(start + position, f"{problem}; expected {len(names)}")
-        script.add(name, dict(zip(names, cells, strict=True)), start + position)
-        position = row.end()
-        if position == len(statement):
-            return
-    expected = "(...) of quoted strings, numbers, TRUE, FALSE and NULL"
-    raise script.wrong(start + position, statement[position:], expected)
+def _sqlite() -> sqlite3.Connection:
+    """Open a database in memory that can only create, fill and read tables."""
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    database.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
+    ok, deny = sqlite3.SQLITE_OK, sqlite3.SQLITE_DENY
+    database.set_authorizer(lambda action, *_: ok if action in _ALLOWED else deny)
+    return database
+
+
+def _insert(script: _Script, insert: re.Match[str]) -> str:
+    """Write the text of each literal as bytes, which SQLite does not convert."""
+    name, listed, values = insert.groups()
+    if not _PUNCTUATION.fullmatch(_LITERALS.sub("", values)):
+        raise script.error("expected rows (...) of quoted strings, numbers, TRUE, FALSE and NULL")
+    columns = ", ".join(map(_sqlite_name, re.findall(_NAME, listed)))
+    cells = _LITERALS.sub(lambda m: f"x'{m[0].encode().hex()}'", values)
+    return f"INSERT INTO {_sqlite_name(name)} ({columns}) VALUES {cells}"  # noqa: S608  (quoted)
+
+
+def _sqlite_name(name: str) -> str:
+    return quoted(_unquoted(name), '"')
+
+
+def _key(name: str) -> bytes:
+    """Return the same key for all spellings of a table's name. Only the case of ASCII differs."""
+    return _unquoted(name).encode().lower()
+
+
+def _add_rows(
+    script: _Script, name: str, rows: sqlite3.Cursor, inserted: Mapping[bytes, Sequence[str]]
+) -> None:
+    """Add the rows of a table. `inserted` has the statement of each row."""
+    listed, wanted = [column for column, *_ in rows.description], script.schema.table(name)
+    names = script.aligned(f"table '{name}'", tuple(listed), wanted.column_names)
+    if missing := {*wanted.column_names}.difference(names):
+        raise script.error(f"table '{name}' lacks {sorted(missing)}; its columns are {listed}")
+    for row, statement in zip(rows, inserted.get(_key(name), ()), strict=True):
+        script.statements.append(statement)
+        cells = ["NULL" if cell is None else cell.decode() for cell in row]
+        script.add(name, dict(zip(names, cells, strict=True)))
 
 
 def parse_cypher(text: str, schema: Schema, file: Path) -> Parsed:
@@ -141,49 +177,36 @@ def parse_cypher(text: str, schema: Schema, file: Path) -> Parsed:
 
     The parameters and errors are those of `parse_sql`.
     """
-    script = _Script(text, schema, file, _cypher_text)
-    nodes = {f"label '{node.label}'": node for node in schema.nodes}
-    for start, statement in script.statements():
+    script = _Script(schema, file, _cypher_text)
+    nodes = {node.label: node for node in schema.nodes}
+    for statement in script.read(text):
         if (node := _CREATE_NODE.fullmatch(statement)) is not None:
-            part = script.part(f"label '{_unquoted(node[2])}'", nodes, start)
-            script.add_part(part, node[3], {}, start)
+            script.add_part(script.find(_unquoted(node[2]), nodes), node[3], {})
         elif (edge := _CREATE_EDGE.fullmatch(statement)) is not None:
-            _add_edge(script, edge, nodes, start)
+            _add_edge(script, edge, nodes)
         elif not _IGNORED.fullmatch(statement):
-            expected = "CREATE (:Label {...}) or MATCH ... CREATE (a)-[:TYPE {...}]->(b)"
-            raise script.wrong(start, statement, expected)
+            raise script.error("expected CREATE (:Label {...}) or MATCH ... CREATE ()-[:TYPE]->()")
     if not script.rows:
         raise ParseError(
-            file,
-            None,
-            f"the script creates no nodes; expected CREATE of a {schema.nodes[0].label} or "
-            "another node",
+            file, None, f"expected CREATE of a {schema.nodes[0].label} or another node"
         )
     return script.parsed(ordered=True)
 
 
-def _add_edge(
-    script: _Script, found: re.Match[str], nodes: Mapping[str, NodeSchema], start: int
-) -> None:
+def _add_edge(script: _Script, found: re.Match[str], nodes: Mapping[str, NodeSchema]) -> None:
     """Add the row of an edge between two nodes that the statement matches by their keys."""
     *matched, left, label, body, right = found.groups()
     keys: dict[str, tuple[str, str]] = {}
     for variable, node_label, text in (matched[:3], matched[3:]):
-        node, properties = script.part(f"label '{_unquoted(node_label)}'", nodes, start), _map(text)
+        node, properties = script.find(_unquoted(node_label), nodes), _map(text)
         if [*properties] != [node.key]:
-            problem = (
-                f"MATCH finds a {node.label} by {[*properties]}; expected its key '{node.key}'"
-            )
-            raise script.error(start, problem)
+            raise script.error(f"expected MATCH of a {node.label} by its key '{node.key}'")
         keys[_unquoted(variable or "")] = node.label, properties[node.key]
-    ends = _unquoted(left), _unquoted(right)
-    for variable in ends:
-        if variable not in keys:
-            raise script.error(start, f"'{variable}' is not bound by the MATCH before it")
-    (source, source_key), (target, target_key) = (keys[variable] for variable in ends)
+    source, source_key = script.find(_unquoted(left), keys)
+    target, target_key = script.find(_unquoted(right), keys)
     edges = {f"(:{e.source[0]})-[:{e.label}]->(:{e.target[0]})": e for e in script.schema.edges}
-    edge = script.part(f"(:{source})-[:{_unquoted(label)}]->(:{target})", edges, start)
-    script.add_part(edge, body, {edge.source[1]: source_key, edge.target[1]: target_key}, start)
+    edge = script.find(f"(:{source})-[:{_unquoted(label)}]->(:{target})", edges)
+    script.add_part(edge, body, {edge.source[1]: source_key, edge.target[1]: target_key})
 
 
 def _map(text: str | None) -> dict[str, str]:
@@ -213,87 +236,75 @@ class _Script:
 
     Attributes
     ----------
+    statements
+        The statements of the rows. The last one is the current statement.
     rows
-        For each table, its rows by key. A row has its offset in the script and its cells.
+        For each table, its rows by key. A row has the index of its statement and its cells.
     """
 
-    def __init__(
-        self, text: str, schema: Schema, file: Path, unescape: Callable[[str], str]
-    ) -> None:
-        if re.search(r"--|#|//|/\*", text):
-            text = _COMMENT.sub(lambda m: m[1] or "\n" * m[0].count("\n"), text)
-        self.text, self.schema, self.file, self._unescape = text, schema, file, unescape
+    def __init__(self, schema: Schema, file: Path, unescape: Callable[[str], str]) -> None:
+        self.schema, self.file, self._unescape = schema, file, unescape
+        self.statements: list[str] = []
         self.rows: dict[str, dict[tuple[Cell, ...], tuple[int, list[Cell]]]] = {}
-        self._defects: dict[tuple[str, str], list[int | None]] = {}
+        self._defects: dict[tuple[str, str], list[str]] = {}
         self._aligned: dict[tuple[str, tuple[str, ...]], tuple[str | None, ...]] = {}
 
-    def statements(self) -> Iterator[tuple[int, str]]:
-        """Yield each statement with its offset."""
-        position = 0
-        for match in [*_STATEMENT.finditer(self.text), None]:
-            start = len(self.text) if match is None else match.start()
-            quote = self.text[position:start].strip("; \t\r\n")
-            if quote:
-                raise self.error(position, f"a string that starts with {quote[0]} is not closed")
-            if match is not None:
-                position = match.end()
-                statement = match[0].lstrip()
-                yield position - len(statement), statement
+    def read(self, text: str) -> Iterator[str]:
+        """Yield each statement of a script as the current statement."""
+        if re.search(r"--|#|//|/\*", text):
+            text = _COMMENT.sub(lambda m: m[1] or " ", text)
+        for match in _STATEMENT.finditer(text):
+            self.statements.append(match[0].strip())
+            yield self.statements[-1]
 
-    def _line(self, offset: int) -> int:
-        return self.text.count("\n", 0, offset) + 1
+    def error(self, problem: str) -> ParseError:
+        """Return an error with the current statement."""
+        shown = shortened(self.statements[-1], _SHOWN)
+        return ParseError(self.file, None, f"{problem}, in {shown!r}")
 
-    def error(self, offset: int, problem: str) -> ParseError:
-        """Return an error with the line of an offset."""
-        return ParseError(self.file, self._line(offset), problem)
+    def add_defect(self, problem: str, action: str, statement: str | None = None) -> None:
+        """Add a defect of a statement, by default the current one.
 
-    def wrong(self, offset: int, found: str, expected: str) -> ParseError:
-        """Return the error for a statement that cannot be read."""
-        shown = shortened(found, _SHOWN) or "nothing"
-        return self.error(offset, f"found {shown!r}; expected {expected}")
-
-    def add_defect(self, offset: int | None, problem: str, action: str) -> None:
-        """Add a defect. Several defects of the same kind are reported as one."""
-        self._defects.setdefault((problem, action), []).append(offset)
+        Several defects of the same kind are reported as one.
+        """
+        found = self._defects.setdefault((problem, action), [])
+        found.append(self.statements[-1] if statement is None else statement)
 
     # --- rows ---
 
-    def part(self, found: str, known: Mapping[str, _Part], start: int) -> _Part:
-        """Return the schema of a label or relationship. Raise `ParseError` if it is unknown."""
-        if found not in known:
-            raise self.error(start, f"found {found}; expected one of {', '.join(known)}")
-        return known[found]
+    def find(self, name: str, known: Mapping[str, _Known]) -> _Known:
+        """Return what a name stands for. Raise `ParseError` if it is unknown."""
+        if name not in known:
+            raise self.error(f"{name} is unknown; expected one of {', '.join(known)}")
+        return known[name]
 
-    def add(self, name: str, literals: Mapping[str | None, str], start: int) -> None:
+    def add(self, name: str, literals: Mapping[str | None, str]) -> None:
         """Add a row to a table, given the literals by column. A key that occurs twice is reported.
 
         A missing literal is NULL.
         """
         table = self.schema.table(name)
-        row = [self._value(literals.get(c.name, "NULL"), c, start) for c in table.columns]
+        row = [self._value(literals.get(c.name, "NULL"), c) for c in table.columns]
         key = tuple([row[table.column_names.index(column)] for column in table.key])
-        if self.rows.setdefault(name, {}).setdefault(key, (start, row))[1] is not row:
+        rows = self.rows.setdefault(name, {})
+        if rows.setdefault(key, (len(self.statements) - 1, row))[1] is not row:
             problem = f"'{name}' repeats the key {', '.join(table.key)}"
-            self.add_defect(start, problem, "the first row is used")
+            self.add_defect(problem, "the first row is used")
 
     def add_part(
-        self,
-        part: NodeSchema | EdgeSchema,
-        body: str | None,
-        ends: Mapping[str | None, str],
-        start: int,
+        self, part: NodeSchema | EdgeSchema, body: str | None, ends: Mapping[str | None, str]
     ) -> None:
         """Add the row of a node or an edge. The row of an edge contains the keys of its `ends`."""
         columns, literals = dict(part.properties), _map(body)
-        names = self.aligned(f"'{part.label}'", tuple(literals), tuple(columns), start)
+        names = self.aligned(f"'{part.label}'", tuple(literals), tuple(columns))
         cells = dict(ends)
         for name, literal in zip(names, literals.values(), strict=True):
             if name is not None:
                 cells[columns[name]] = literal
-        self.add(part.table, cells, start)
+        self.add(part.table, cells)
 
     def aligned(
-        self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int
+        self, where: str, names: tuple[str, ...], wanted: Sequence[str]
     ) -> tuple[str | None, ...]:
         """Return, for each name in a script, the name in the schema.
 
@@ -307,14 +318,13 @@ class _Script:
                 close = [name] if name in wanted else get_close_matches(name, missing, n=1)
                 found.append(close[0] if close and close[0] not in found else None)
                 if not close:
-                    self.add_defect(start, f"{where} has an unknown '{name}'", "ignored")
+                    self.add_defect(f"{where} has an unknown '{name}'", "ignored")
                 elif close != [name]:
-                    problem = f"{where} misspells '{close[0]}' as '{name}'"
-                    self.add_defect(start, problem, "read as meant")
+                    self.add_defect(f"{where} misspells '{close[0]}' as '{name}'", "read as meant")
             self._aligned[where, names] = tuple(found)
         return self._aligned[where, names]
 
-    def _value(self, text: str, column: Column, start: int) -> Cell:
+    def _value(self, text: str, column: Column) -> Cell:
         """Convert a literal to a column's type.
 
         If a number or truth value is in quotes, report this.
@@ -326,11 +336,10 @@ class _Script:
         try:
             value = _READ[stored](plain.strip().lower())
         except (KeyError, ValueError):
-            problem = f"column '{column.name}' contains {text}; expected {stored}"
-            raise self.error(start, problem) from None
+            raise self.error(f"column '{column.name}' contains {text}; expected {stored}") from None
         if is_quoted:
             problem = f"column '{column.name}' contains text instead of {stored} values"
-            self.add_defect(start, problem, f"read as {stored}")
+            self.add_defect(problem, f"read as {stored}")
         return value
 
     # --- the situation ---
@@ -346,14 +355,14 @@ class _Script:
                 self._drop_edges(edge, column, self.schema.node(label), ordered=ordered)
         for node in self.schema.nodes:
             if not self.rows.get(node.table):
-                self.add_defect(None, f"table '{node.table}' has no rows", "read as an empty table")
-        tables: dict[str, Table] = {}
+                self.add_defect(f"table '{node.table}' has no rows", "read as an empty table", "")
         try:
-            for table in self.schema.tables:
-                rows = [row for _, row in self.rows.get(table.name, {}).values()]
-                columns = [*map(list, zip(*rows, strict=True))] or [[] for _ in table.columns]
-                named = dict(zip(table.column_names, columns, strict=True))
-                tables[table.name] = Table(table, named)
+            tables = {
+                table.name: Table.from_rows(
+                    table, [row for _, row in self.rows.get(table.name, {}).values()]
+                )
+                for table in self.schema.tables
+            }
             return Parsed(Situation(self.schema, self.file.stem, tables), self._reported())
         except DataError as error:
             raise ParseError(self.file, None, str(error)) from error
@@ -365,20 +374,19 @@ class _Script:
         key = self.schema.table(node.table).column_names.index(node.key_column)
         end = self.schema.table(edge.table).column_names.index(column)
         created: dict[Cell, int] = {}
-        for start, row in self.rows.get(node.table, {}).values():
-            created.setdefault(row[key], start)
+        for index, row in self.rows.get(node.table, {}).values():
+            created.setdefault(row[key], index)
         edges = self.rows.get(edge.table, {})
-        for edge_key, (start, row) in [*edges.items()]:
-            if row[end] not in created or (ordered and created[row[end]] > start):
+        for edge_key, (index, row) in [*edges.items()]:
+            if row[end] not in created or (ordered and created[row[end]] > index):
                 problem = f"'{edge.table}' refers to a {node.table} that does not exist"
-                self.add_defect(start, problem, "these rows are left out")
+                self.add_defect(problem, "these rows are left out", self.statements[index])
                 del edges[edge_key]
 
     def _reported(self) -> tuple[Defect, ...]:
-        """Return the defects in the order of the script."""
         found: list[Defect] = []
-        for (problem, action), offsets in self._defects.items():
-            line = None if offsets[0] is None else self._line(offsets[0])
-            many = "" if len(offsets) == 1 else f" (in {len(offsets)} places)"
-            found.append(Defect(self.file, line, f"{problem}{many}", action))
-        return tuple(sorted(found, key=lambda defect: (defect.line is None, defect.line or 0)))
+        for (problem, action), statements in self._defects.items():
+            many = "" if len(statements) == 1 else f" (in {len(statements)} places)"
+            statement = shortened(statements[0], _SHOWN)
+            found.append(Defect(self.file, f"{problem}{many}", action, statement))
+        return tuple(found)

@@ -228,7 +228,7 @@ class _Reading:
                 self._add(file, number, entry, spider)
         if elsewhere:
             problem = f"{counted(elsewhere, 'question')} about BigQuery and Snowflake"
-            self.defects.append(Defect(file, None, problem, "left out"))
+            self.defects.append(Defect(file, problem, "left out"))
         for name in self.databases or ():
             if name not in self.keys.values():
                 known = dict.fromkeys(self.keys.values())
@@ -354,7 +354,7 @@ class _Reading:
         return "\n".join(["Columns:", *lines]) if lines else ""
 
     def _report(self, file: Path, problem: str, action: str) -> None:
-        self.defects.append(Defect(file, None, problem, action))
+        self.defects.append(Defect(file, problem, action))
 
 
 def _csv_rows(text: str) -> Iterator[dict[str, str]]:

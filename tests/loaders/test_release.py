@@ -48,7 +48,7 @@ def test_questions_share_the_database_of_their_country(tmp_path: Path) -> None:
 
 def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
     """The bytes may differ (a misspelt column, white space); the content counts."""
-    misspelt = SQL.replace("has_merchant,", "has_has_merchant,")
+    misspelt = SQL.replace("has_merchant", "has_has_merchant")
     sql = {"q3": SQL, "q4": misspelt, "q5": misspelt, "q6": SQL + "\n"}
     folder = write_locating(tmp_path, [locating_entry(n) for n in (3, 4, 5, 6)], sql)
     question_set = read_release(folder)
@@ -91,7 +91,7 @@ def test_defects_are_survived_and_reported_or_raised(
     ("sql", "problem"),
     [
         ({"q1": SQL}, r"q2\.sql: this database of a question cannot be read: No such file"),
-        ({"q1": SQL, "q2": "\nCREATE PANIC;"}, r"q2\.sql:2: .*expected CREATE TABLE or INSERT"),
+        ({"q1": SQL, "q2": "\nCREATE PANIC;"}, r"q2\.sql: expected CREATE TABLE or INSERT"),
     ],
 )
 def test_a_missing_or_broken_database_is_an_error(
@@ -141,7 +141,7 @@ RELEASED = "837469bcb9b16368441d1f7ad596a53a400135da96d0999bde39bd9d0e0b25fd"
 
 
 def test_both_forms_of_the_release_are_read_whole_and_equal(release_dir: Path) -> None:
-    """As many questions as entries; every answer is a candidate; known defects have their line.
+    """As many questions as entries; every answer is a candidate; known defects are reported.
 
     The shared part has 150 and 74 questions on 3 and 28 contents; 3 Locating files misspell a
     column. In the graph form truth values are text, too.
@@ -155,8 +155,8 @@ def test_both_forms_of_the_release_are_read_whole_and_equal(release_dir: Path) -
     for question, truth in relational.labelled:
         assert truth.official in (question.candidates or ())
     problems = [str(defect) for defect in graph.defects]
-    assert any("q1.cql:905: column 'has_merchant' contains text" in problem for problem in problems)
-    assert any("q105.cql:700: 'NodeCountry' misspells" in problem for problem in problems)
+    assert any("q1.cql: column 'has_merchant' contains text" in problem for problem in problems)
+    assert any("q105.cql: 'NodeCountry' misspells" in problem for problem in problems)
     if entries == 224:
         assert len(relational.select(("locating",)).questions) == 150
         locating = {q.situation for q in relational.questions if q.scenario == "locating"}

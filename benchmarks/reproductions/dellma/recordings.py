@@ -180,7 +180,7 @@ def _reply(file: Path, defects: list[Defect]) -> Mapping[str, Any] | None:
         if isinstance(reply, dict):
             return reply
         problem = "expected a JSON object"
-    defects.append(Defect(file, None, problem, "treated as no answer"))
+    defects.append(Defect(file, problem, "treated as no answer"))
     return None
 
 

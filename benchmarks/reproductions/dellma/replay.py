@@ -163,7 +163,7 @@ def _scores(
     for one in run.instances:
         if unknown := [action for action in one.actions if action not in utilities]:
             problem = f"the true utility is unknown of {', '.join(unknown)}"
-            defects.append(Defect(one.folder, None, problem, "the question is left out"))
+            defects.append(Defect(one.folder, problem, "the question is left out"))
         else:
             instances.append(one)
     decide: Callable[[Instance], ReplayedDecision | None]
@@ -221,13 +221,13 @@ def _decide_directly(
         chosen = None
         quoted = repr(said if said is None else said[:_QUOTED])
         problem = f"the decision {quoted} names none of {', '.join(instance.actions)}"
-        defects.append(Defect(recording.response, None, problem, "counted as wrong"))
+        defects.append(Defect(recording.response, problem, "counted as wrong"))
     return _decision(instance, chosen, utilities)
 
 
 def _report_unanswered(instance: Instance, defects: list[Defect]) -> None:
     problem, action = "no answer was recorded", "the question is left out"
-    defects.append(Defect(instance.folder, None, problem, action))
+    defects.append(Defect(instance.folder, problem, action))
 
 
 def _elicited(instance: Instance, run: RecordedRun, defects: list[Defect]) -> _Elicited | None:
@@ -239,7 +239,7 @@ def _elicited(instance: Instance, run: RecordedRun, defects: list[Defect]) -> _E
         try:
             shown = [instance.actions.index(action) for action in read_pairs(recording.prompt)]
         except (ParseError, ValueError) as error:
-            defects.append(Defect(recording.prompt, None, str(error), "its ranking is left out"))
+            defects.append(Defect(recording.prompt, str(error), "its ranking is left out"))
             continue
         start = recording.number * run.step
         items = range(start, start + len(shown))
@@ -256,7 +256,7 @@ def _elicited(instance: Instance, run: RecordedRun, defects: list[Defect]) -> _E
         return None
     if missing := int((action_of < 0).sum()):
         problem = f"no readable prompt contains {missing} of {len(action_of)} pairs"
-        defects.append(Defect(instance.folder, None, problem, "scored without them"))
+        defects.append(Defect(instance.folder, problem, "scored without them"))
     return _Elicited(action_of, rankings)
 
 
@@ -271,7 +271,7 @@ def _places(recording: Recording, items: range, defects: list[Defect]) -> list[i
             f"{ranking.repeated}; {ranking.invented} of its numbers are not pairs"
         )
         action = "completed as in the release" if places else "the answer has no ranking"
-        defects.append(Defect(recording.response, None, problem, action))
+        defects.append(Defect(recording.response, problem, action))
     return places
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
 
-from dqa.core.errors import DataError
 from dqa.core.schema import quoted
-from dqa.core.situation import Cell, Column, Situation, Table
+from dqa.core.situation import Cell, Situation, Table
 from dqa.scenarios.statements import CYPHER_ESCAPES
 
 _TYPES = {"text": "VARCHAR(255)", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"}
-_LONGEST_TEXT = 255
 _RESERVED_IN_SQLITE = {"commit", "deferrable", "escape", "isnull", "notnull", "transaction"}
 """Reserved words of SQLite, which reads the scripts. They are not reserved in MySQL."""
 _SQL_ESCAPES = str.maketrans(
@@ -29,8 +28,8 @@ def render_sql(situation: Situation) -> str:
 
     Raises
     ------
-    DataError
-        MySQL cannot store a value: an infinity, or a key with more than 255 characters.
+    ValueError
+        A number is infinite, because MySQL cannot store infinity.
     """
     parts = [_create_table(situation[table.name]) for table in situation.schema.tables]
     parts.append("")
@@ -38,7 +37,7 @@ def render_sql(situation: Situation) -> str:
         names = ", ".join(_sql_name(name) for name in table.column_names)
         head = f"INSERT INTO {_sql_name(table.name)}({names}) VALUES ("  # noqa: S608 (a script, not run here)
         columns = [
-            [_sql_literal(value, column) for value in situation[table.name][column.name].tolist()]
+            [_sql_literal(value) for value in situation[table.name][column.name].tolist()]
             for column in table.columns
         ]
         parts += [f"{head}{', '.join(row)});" for row in zip(*columns, strict=True)]
@@ -46,28 +45,17 @@ def render_sql(situation: Situation) -> str:
 
 
 def _create_table(table: Table) -> str:
-    schema = table.schema
-    columns = "".join(f"{_sql_name(c.name)} {_type(table, c)}, " for c in schema.columns)
-    key = ", ".join(_sql_name(name) for name in schema.key)
+    """Return the statement. Texts that are too long for VARCHAR have the type ``LONGTEXT``."""
+    columns = ""
+    for column in table.schema.columns:
+        is_long = column.stored == "text" and max(map(len, table[column.name]), default=0) > 255
+        kind = "LONGTEXT" if is_long else _TYPES[column.stored]
+        columns += f"{_sql_name(column.name)} {kind}, "
+    key = ", ".join(_sql_name(name) for name in table.schema.key)
     return (
-        f"CREATE TABLE {_sql_name(schema.name)}({columns}PRIMARY KEY ({key})) "
+        f"CREATE TABLE {_sql_name(table.schema.name)}({columns}PRIMARY KEY ({key})) "
         "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;"
     )
-
-
-def _type(table: Table, column: Column) -> str:
-    """Return the type of a column. It is ``LONGTEXT`` for texts that are too long for VARCHAR."""
-    if column.stored != "text":
-        return _TYPES[column.stored]
-    longest = max(map(len, table[column.name].tolist()), default=0)
-    if longest <= _LONGEST_TEXT:
-        return _TYPES["text"]
-    if column.name in table.schema.key:
-        raise DataError(
-            f"Column '{column.name}' of '{table.schema.name}' contains a text of {longest} "
-            f"characters, but a key in MySQL has at most {_LONGEST_TEXT}."
-        )
-    return "LONGTEXT"
 
 
 def _sql_name(name: str) -> str:
@@ -77,16 +65,18 @@ def _sql_name(name: str) -> str:
     return quoted(name, "`") if is_reserved else _name(name)
 
 
-def _sql_literal(value: Cell, column: Column) -> str:
+def _sql_literal(value: Cell) -> str:
     if isinstance(value, str):
         return f"'{value.translate(_SQL_ESCAPES)}'"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, float) and not math.isfinite(value):
-        if math.isnan(value):
-            return "NULL"
-        raise DataError(f"Column '{column.name}' contains {value}, which MySQL cannot store.")
-    return repr(value)
+    return _number(value) or "NULL"
+
+
+def _number(value: Cell) -> str | None:
+    """Return a number, or None if it is missing. Raise `ValueError` if it is infinite."""
+    is_missing = isinstance(value, float) and math.isnan(value)
+    return None if is_missing else json.dumps(value, allow_nan=False)
 
 
 def render_cypher(situation: Situation) -> str:
@@ -96,7 +86,7 @@ def render_cypher(situation: Situation) -> str:
 
     Raises
     ------
-    DataError
+    ValueError
         A number is infinite, because Cypher has no literal for infinity.
     """
     schema = situation.schema
@@ -145,10 +135,4 @@ def _cypher_literal(value: Cell) -> str:
         # u. NUL is escaped last, because its escape contains a u.
         escaped = value.translate(CYPHER_ESCAPES).replace("\\\\u", "\\\\\\u0075")
         return "'" + escaped.replace("\0", "\\u0000") + "'"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and not math.isfinite(value):
-        if math.isnan(value):
-            return "null"
-        raise DataError(f"A Cypher script cannot contain the number {value}.")
-    return repr(value).replace("e+", "e")
+    return (_number(value) or "null").replace("e+", "e")

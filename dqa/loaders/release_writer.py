@@ -55,8 +55,12 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         for form, dialect in FORMS.items():
             path = layout.database_file(folder, form, entry)
             if (name, form) not in rendered:
-                text = dialect.render(question_set.situation_of(question))
-                rendered[name, form] = _encode(text, question)
+                try:
+                    text = dialect.render(question_set.situation_of(question))
+                    rendered[name, form] = text.encode("utf-8")
+                except ValueError as error:  # for example an infinity, or a lone surrogate
+                    problem = f"Question {question.key}: a release cannot store its data: {error}."
+                    raise DataError(problem) from error
             # All files of one database share their content.
             contents[path] = rendered[name, form]
     for scenario, listed in entries.items():
@@ -67,16 +71,6 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
             make_private_folder(path.parent)
             write_private(path, content)
     return tuple(sorted(contents))
-
-
-def _encode(text: str, question: Question) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise DataError(
-            f"Question {question.key}: its data contains {error.object[error.start]!r}, a lone "
-            "surrogate that UTF-8 cannot store: replace this character."
-        ) from error
 
 
 def _layout(question: Question, known: Mapping[str, ScenarioLayout]) -> ScenarioLayout:
@@ -109,9 +103,8 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
                 f"Question {question.key} is about '{question.situation}', but the "
                 f"database in its target is '{target[layout.database_key]}'."
             )
-        name = question.situation
-        if name in {"", ".", ".."} or any(sign in name for sign in '/\\:*?"<>|\0'):
-            raise DataError(f"The situation's name {name!r} cannot be the name of a file.")
+        if Path(question.situation).name != question.situation:
+            raise DataError(f"The situation's name {question.situation!r} is not a file name.")
     parameters = layout.scenario.parameters
     if not {*layout.required} <= {*target} <= {*parameters}:
         raise DataError(

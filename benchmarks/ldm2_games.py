@@ -1,6 +1,6 @@
 """Scores of LDM2 and of Standard in a one-player world, with intervals of paired differences.
 
-Run ``python -m benchmarks.ldm2_games`` (``--world household --player explorer --build 60
+Run ``python -m benchmarks.ldm2_games`` (``--world household --player expert --build 60
 --refine 18 --games 60 --depth 25 --model scripted:analyst``). The games of a program
 create a memory, and further games refine it. Four players play the same held-out games: LDM2 with
 the initial memory, LDM2 with the refined memory, and Standard with fixed and with retrieved
@@ -54,7 +54,7 @@ def main() -> int:
     """Build and refine a memory, play the held-out games, and print the scores."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--world", default="household")
-    parser.add_argument("--player", default="explorer")
+    parser.add_argument("--player", default="expert")
     parser.add_argument("--build", type=int, default=60)
     parser.add_argument("--refine", type=int, default=18)
     parser.add_argument("--games", type=int, default=60)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from pydantic import BaseModel, Field
 
 from dqa.core.errors import WorldUnavailableError
-from dqa.worlds.base import RANDOM, PolicyFactory, WorldFactory
+from dqa.worlds.base import RANDOM, InformedPolicy, PolicyFactory, WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
 from dqa.worlds.world import CHANCE, GameEvent
 from dqa_simulators.games.episode import Facts, GameWorld, SoloEpisode, Start, read_rules
@@ -24,12 +24,13 @@ from dqa_simulators.household.games import (
     read_game,
     task_of_seed,
 )
-from dqa_simulators.household.players import ExpertPolicy, ExplorerPolicy
 from dqa_simulators.household.tables import TaskName
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dqa.core.database import Database
-    from dqa.core.question import Question
+    from dqa.core.question import Candidate, Question
     from dqa.worlds.world import Position
 
 NAME: Final = "household"
@@ -192,6 +193,25 @@ def _read_task(seen: Seen) -> tuple[str, str]:
     return f"{text[: found.start()]}\nYour task is to: {goal}.", goal
 
 
+class ExpertPolicy(InformedPolicy):
+    """Follows the planner's walkthrough. The world reveals the walkthrough as its true state."""
+
+    def choose_informed(
+        self, position: Position, state: object, random: np.random.Generator
+    ) -> Candidate:
+        """Return the next command of the walkthrough.
+
+        If the player has deviated from the walkthrough or finished it, return the fallback of the
+        position.
+        """
+        del random
+        walkthrough = cast("tuple[str, ...]", state)
+        done = tuple(event.action for event in position.events[1:])
+        if done == walkthrough[: len(done)] and len(done) < len(walkthrough):
+            return walkthrough[len(done)]
+        return position.fallback
+
+
 WORLD = WorldFactory(
     name=NAME,
     description="finding, treating and placing things in a room by commands (ALFWorld)",
@@ -202,9 +222,6 @@ WORLD = WorldFactory(
         for factory in (
             PolicyFactory(
                 "expert", "follows a planner that knows all locations", lambda _: ExpertPolicy()
-            ),
-            PolicyFactory(
-                "explorer", "searches likely places first, by rules", lambda _: ExplorerPolicy()
             ),
             RANDOM,
         )

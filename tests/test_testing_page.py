@@ -45,6 +45,8 @@ def written(tmp_path: Path) -> Path:
     for name, text in blocks().items():
         scripted = text.replace("openai:gpt-5", "scripted:analyst")
         (tmp_path / name).write_text(scripted.replace('"planrag",', '"planrag-sim",'), "utf-8")
+    recorded = tmp_path / "test_recorded.py"
+    recorded.write_text(recorded.read_text("utf-8").replace("replay=", "record="), "utf-8")
     return tmp_path
 
 
@@ -59,16 +61,16 @@ def test_the_documented_modules_behave_as_the_page_says(written: Path) -> None:
     wrong = right.replace('answer("south")', 'answer("north")')
     (written / "test_wrong.py").write_text(wrong, "utf-8")
     (written / "conftest.py").write_text("import sys\nsys.modules['testcontainers'] = None\n")
-    options = ("--dqa-record=missing", "--dqa-containers=skip")
+    options = ("--dqa-containers=skip",)
     output = run(written, *PASSING, "test_servers.py", "test_wrong.py", *options)
     assert f"1 failed, {sum(PASSING.values())} passed, 3 skipped" in output, output
     (report,) = _REPORT.findall(PAGE.read_text("utf-8"))
     shown = [line.removeprefix("E").strip() for line in output.splitlines()]
     assert all(line.strip() in shown for line in report.splitlines()), output
     assert "dqa: last decisions -" in output
-    cassette = "cassettes/test_recorded/test_the_agent_decides_right.scripted-analyst.jsonl"
-    assert (written / cassette).is_file()
-    assert "1 passed" in run(written, "test_recorded.py", "--dqa-record=none")
+    recorded = written / "test_recorded.py"
+    recorded.write_text(recorded.read_text("utf-8").replace("record=", "replay="), "utf-8")
+    assert "1 passed" in run(written, "test_recorded.py")
 
 
 def test_the_readme_has_the_first_module() -> None:

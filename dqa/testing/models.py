@@ -1,26 +1,18 @@
-"""Chat models of tests: with prepared replies, and with recorded replies."""
+"""Chat models of tests, with prepared replies."""
 
 from __future__ import annotations
 
-import re
-import shutil
-import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import PrivateAttr
 
 from dqa.core.errors import UsageError
-from dqa.core.files import make_private_folder, write_private
 from dqa.core.text import shortened
-from dqa.models.cassette import Cassette
-from dqa.models.registry import Connection, chat_model
 from dqa.models.scripted import ProgramModel, Wording, find_responder
 from dqa.models.scripted.steps import Answer, Step
 
@@ -136,7 +128,6 @@ def _refused(problem: str, request: Request) -> UsageError:
 
 
 _THOUGHT = "The next step."
-_NO_NAME = re.compile(r"[^\w.-]+")
 
 
 def query(statement: str, thought: str = _THOUGHT, plan: str | None = None) -> Step:
@@ -202,86 +193,3 @@ class ModelScripter:
                     "all_used=False.",
                     pytrace=False,
                 )
-
-
-class ModelRecorder:
-    """Creates chat models that replay or record a cassette (fixture ``dqa_recorded``).
-
-    Parameters
-    ----------
-    folder
-        Folder of the test module's cassettes.
-    test
-        Name of the test.
-    mode
-        ``none`` replays cassettes, ``missing`` records missing cassettes, and ``all`` records all
-        cassettes again.
-    """
-
-    def __init__(self, folder: Path, test: str, mode: str) -> None:
-        self._folder = folder
-        self._test = test
-        self._mode = mode
-        self._models: dict[str, BaseChatModel] = {}
-        self._recordings: list[tuple[Cassette, Path]] = []
-
-    def __call__(self, model: str, *, base_url: str | None = None, seed: int = 0) -> BaseChatModel:
-        """Return the chat model. A replay needs neither an API key nor the provider's package.
-
-        Parameters
-        ----------
-        model
-            ``provider:model``, such as ``openai:gpt-5``.
-        base_url, seed
-            URL of the server, and seed of a scripted model. They are used only when a cassette is
-            recorded.
-
-        Raises
-        ------
-        UsageError
-            The cassette is missing, or it was recorded with another model.
-        MissingKeyError
-            A key or a package that recording needs is missing.
-        """
-        __tracebackhide__ = True
-        if model not in self._models:
-            connection = Connection(base_url=base_url, cassette=self._cassette(model))
-            self._models[model] = chat_model(model, connection, seed)
-        return self._models[model]
-
-    def close(self, *, keep: bool) -> None:
-        """Close recordings.
-
-        With `keep`, move the recordings to the files of the cassettes. Otherwise print where they
-        are.
-        """
-        for cassette, target in self._recordings:
-            cassette.close()
-            if keep:
-                make_private_folder(target.parent)
-                write_private(target, cassette.path.read_bytes())
-                shutil.rmtree(cassette.path.parent)
-            else:
-                print(  # noqa: T201  (pytest shows it with the test that failed)
-                    f"The test did not pass, so its cassette was not replaced: {target}\n"
-                    f"To use the new recording, copy {cassette.path} to that file."
-                )
-
-    def _cassette(self, model: str) -> Cassette:
-        __tracebackhide__ = True
-        target = self._folder / f"{_file_name(self._test)}.{_file_name(model)}.jsonl"
-        if self._mode == "all" or (self._mode == "missing" and not target.exists()):
-            recording = Path(tempfile.mkdtemp(prefix="dqa-cassette-")) / target.name
-            cassette = Cassette.record(recording, [model])
-            self._recordings.append((cassette, target))
-            return cassette
-        if not target.exists():
-            raise UsageError(
-                f"There is no cassette {target}. Record it with 'pytest --dqa-record=missing', "
-                f"which calls {model}."
-            )
-        return Cassette.replay(target, [model])
-
-
-def _file_name(text: str) -> str:
-    return _NO_NAME.sub("-", text.replace("::", ".")).strip("-")

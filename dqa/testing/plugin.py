@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
     from dqa.testing.databases import DatabaseCreator, ServerStarter
     from dqa.testing.decisions import Asker, QuestionMaker
-    from dqa.testing.models import ModelRecorder, ModelScripter
+    from dqa.testing.models import ModelScripter
 
 SERVERS = frozenset({"mysql", "postgres", "neo4j"})
 MARKER = "dqa_container"
@@ -51,12 +51,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("require", "auto", "skip"),
         help="tests with a server: 'require' fails them if no container can run (the default), "
         "'auto' skips them in this case, 'skip' always skips them",
-    )
-    group.addoption(
-        "--dqa-record",
-        choices=("none", "missing", "all"),
-        default="none",
-        help="which recordings of models to make: 'none' (the default), 'missing' ones, or 'all'",
     )
     parser.addini("dqa_engine", "default of --dqa-engine", type="string", default="sqlite")
     parser.addini("dqa_containers", "default of --dqa-containers", type="string", default="require")
@@ -152,19 +146,6 @@ def dqa_scripted(request: pytest.FixtureRequest) -> Iterator[ModelScripter]:
     yield scripter
     if request.node.stash[RECORD].passed:
         scripter.check_all_used()
-
-
-@pytest.fixture
-def dqa_recorded(request: pytest.FixtureRequest) -> Iterator[ModelRecorder]:
-    """Create chat models that replay the test's cassette; --dqa-record records it."""
-    from dqa.testing.models import ModelRecorder
-
-    config = request.config
-    folder = request.path.parent / "cassettes" / request.path.stem
-    mode = config.getoption("--dqa-record")
-    recorder = ModelRecorder(folder, request.node.nodeid.partition("::")[2], mode)
-    yield recorder
-    recorder.close(keep=request.node.stash[RECORD].passed)
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import sqlalchemy.dialects.postgresql  # noqa: F401  (a run in this process imports it once)
 
@@ -17,14 +15,6 @@ from dqa.testing import answer, assert_choice, query
 
 SHOP = {"supplier": {"name": ["north", "south"], "price": [3, 2]}}
 ASKED = "Which supplier is the cheapest?"
-"""
-RECORDED = """
-import dqa
-
-def test_recorded(dqa_recorded, dqa_questions):
-    questions, model = dqa_questions("locating", count=1), dqa_recorded("scripted:analyst")
-    run = dqa.evaluate(questions, "iterrag", databases="sqlite", model=model)
-    assert run.results[0].choice is not None
 """
 
 
@@ -123,31 +113,6 @@ def test_closed():
 """,
     )
     done.assert_outcomes(passed=2)
-
-
-@pytest.mark.slow
-def test_a_cassette_is_recorded_when_asked_and_played_otherwise(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without one, the message says how to record it; the file stands beside the module."""
-    done = run(pytester, RECORDED)
-    done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["E *There is no cassette *. Record it with 'pytest --dqa-record=*"])
-    run(pytester, RECORDED, "--dqa-record=missing").assert_outcomes(passed=1)
-    cassette = pytester.path / "cassettes/test_shop/test_recorded.scripted-analyst.jsonl"
-    recorded = cassette.read_bytes()
-    run(pytester, RECORDED).assert_outcomes(passed=1)
-    run(pytester, RECORDED, "--dqa-record=all").assert_outcomes(passed=1)
-    assert cassette.read_bytes() == recorded
-
-    # A test that fails keeps what there was, and says where the new recording is.
-    failing = RECORDED.replace("assert ", "assert not ")
-    done = run(pytester, failing, "--dqa-record=all")
-    done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["The test did not pass, so its cassette was not replaced: *"])
-    (line,) = [text for text in done.stdout.lines if text.startswith("To use the new")]
-    assert Path(line.split()[6]).read_bytes() == recorded
-    assert cassette.read_bytes() == recorded
 
 
 SERVED = """

@@ -1,8 +1,8 @@
 """Tools for tests of decisions: fixtures for pytest, and the classes and functions behind them.
 
-The fixtures `dqa_ask`, `dqa_database`, `dqa_scripted`, `dqa_questions` and
-`dqa_server` are available if this package is installed; docs/testing.md describes them. The
-functions also work without pytest::
+The fixtures `dqa_ask`, `dqa_database`, `dqa_scripted`, `dqa_questions` and `dqa_server` are
+available if this package is installed; docs/testing.md describes them. The functions also work
+without pytest::
 
     import dqa
     from dqa.testing import PreparedReplies, answer, assert_choice, query

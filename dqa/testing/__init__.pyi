@@ -6,10 +6,7 @@ from dqa.testing.databases import DatabaseCreator as DatabaseCreator
 from dqa.testing.databases import ServerStarter as ServerStarter
 from dqa.testing.decisions import Asker as Asker
 from dqa.testing.decisions import QuestionMaker as QuestionMaker
-from dqa.testing.decisions import assert_at_most as assert_at_most
 from dqa.testing.decisions import assert_choice as assert_choice
-from dqa.testing.decisions import assert_ending as assert_ending
-from dqa.testing.decisions import assert_reads as assert_reads
 from dqa.testing.models import ModelScripter as ModelScripter
 from dqa.testing.models import PreparedReplies as PreparedReplies
 from dqa.testing.models import Reply as Reply

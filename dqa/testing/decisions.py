@@ -1,8 +1,7 @@
-"""Functions that make decisions in tests and assert properties of decisions."""
+"""Functions that make decisions in tests and assert their choices."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import indent
@@ -20,8 +19,6 @@ from dqa.loaders.generator.generate import generate
 
 Decided: TypeAlias = Trace | Decision
 """The result of `dqa.ask`, or of a decider."""
-
-_TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*'")
 
 
 def ask_in_test(
@@ -68,44 +65,6 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
     elif choice in (expected if decision.choice is not None else [str(one) for one in expected]):
         return
     _fail(decision, f"{text}, but {' or '.join(map(repr, expected))} was expected.")
-
-
-def assert_ending(decision: Decided, expected: Ending | str) -> None:
-    """Fail if a decision did not end with `expected`: ``answered``, ``step_limit`` and so on."""
-    __tracebackhide__ = True
-    wanted = Ending(expected)
-    if decision.ending is not wanted:
-        _fail(decision, f"The decision ended as '{decision.ending}', but '{wanted}' was expected.")
-
-
-def assert_reads(decision: Decided, *names: str) -> None:
-    """Fail if one of the names (of tables, columns or labels) is in no statement that ran.
-
-    Names are compared as whole words without regard to case. Quoted texts are ignored.
-    """
-    __tracebackhide__ = True
-    statements = [_TEXT.sub("", each.statement) for each in decision.evidence if each.error is None]
-    words = {word.lower() for statement in statements for word in re.findall(r"\w+", statement)}
-    missing = [name for name in names if name.lower() not in words]
-    if missing:
-        _fail(decision, f"No statement reads {' or '.join(missing)}.")
-
-
-def assert_at_most(
-    decision: Decided,
-    *,
-    statements: int | None = None,
-    replies: int | None = None,
-    tokens: int | None = None,
-) -> None:
-    """Fail if a decision took more statements, model replies or tokens than allowed."""
-    __tracebackhide__ = True
-    used = decision.usage.input_tokens + decision.usage.output_tokens
-    taken = {"statements": len(decision.evidence), "replies": decision.steps, "tokens": used}
-    allowed = {"statements": statements, "replies": replies, "tokens": tokens}
-    for what, most in allowed.items():
-        if most is not None and taken[what] > most:
-            _fail(decision, f"The decision took {taken[what]} {what}; at most {most} are allowed.")
 
 
 def describe_decisions(traces: Iterable[Trace]) -> str:

@@ -7,7 +7,6 @@ from dqa.testing.databases import ServerStarter as ServerStarter
 from dqa.testing.decisions import Asker as Asker
 from dqa.testing.decisions import QuestionMaker as QuestionMaker
 from dqa.testing.decisions import assert_choice as assert_choice
-from dqa.testing.models import ModelScripter as ModelScripter
 from dqa.testing.models import PreparedReplies as PreparedReplies
 from dqa.testing.models import Reply as Reply
 from dqa.testing.models import Request as Request

@@ -53,7 +53,7 @@ class Request:
 
 
 class PreparedReplies(ProgramModel):
-    """A chat model with prepared replies. It records its requests.
+    """A chat model with prepared replies (fixture ``dqa_scripted``). It records its requests.
 
     Several threads may use the same model. Replies from a list are used in the order of the
     requests, so parallel decisions need a function.
@@ -61,7 +61,11 @@ class PreparedReplies(ProgramModel):
     Parameters
     ----------
     replies
-        The replies in order, or a function that returns the reply to a request.
+        The replies in order, or a function that returns the reply to a `Request`. A reply is a
+        result of `query` or `answer`, a text, a LangChain message, or an exception, which is
+        raised.
+    name
+        The name of the model in traces.
 
     Raises
     ------
@@ -148,48 +152,3 @@ def query(statement: str, thought: str = _THOUGHT, plan: str | None = None) -> S
 def answer(decision: str, thought: str = _THOUGHT) -> Answer:
     """Return a reply with the decision, in the format of the method that calls the model."""
     return Answer(thought, str(decision))
-
-
-class ModelScripter:
-    """Creates chat models with scripted replies (fixture ``dqa_scripted``)."""
-
-    def __init__(self) -> None:
-        self._models: list[PreparedReplies] = []
-
-    def __call__(
-        self,
-        replies: Sequence[Reply] | Callable[[Request], Reply],
-        *,
-        name: str = "scripted:replies",
-        all_used: bool = True,
-    ) -> PreparedReplies:
-        """Create a chat model. Its attribute `requests` records the requests that it receives.
-
-        Parameters
-        ----------
-        replies
-            The replies in order, or a function that returns a reply to a `Request`. A reply is a
-            result of `query` or `answer`, a text, a LangChain message, or an exception, which is
-            raised.
-        name
-            Name of the model in traces.
-        all_used
-            Whether the test fails if some replies were not used.
-        """
-        model = PreparedReplies(replies, name=name)
-        self._models += [model] if all_used else []
-        return model
-
-    def check_all_used(self) -> None:
-        """Fail if some replies were not used."""
-        import pytest  # prepared replies also work without it
-
-        __tracebackhide__ = True
-        for model in self._models:
-            if model.unused:
-                last = "reply was" if model.unused == 1 else f"{model.unused} replies were"
-                pytest.fail(
-                    f"{model.get_name()}: the last {last} not used. Remove unused replies, or set "
-                    "all_used=False.",
-                    pytrace=False,
-                )

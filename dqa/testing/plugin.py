@@ -1,4 +1,4 @@
-"""The pytest plug-in: options, markers, fixtures, and the report of decisions in failed tests.
+"""The pytest plug-in: options, fixtures, and the report of decisions in failed tests.
 
 Pytest loads the plug-in in every test run if this package is installed. The plug-in therefore
 imports only pytest at first. It imports the class of a fixture when a test uses the fixture.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,25 +16,13 @@ if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
     from dqa.testing.databases import DatabaseCreator, ServerStarter
     from dqa.testing.decisions import Asker, QuestionMaker
-    from dqa.testing.models import ModelScripter
+    from dqa.testing.models import PreparedReplies
 
-SERVERS = frozenset({"mysql", "postgres", "neo4j"})
-MARKER = "dqa_container"
 _SHOWN = 3
 """Maximum number of decisions that the report of a failed test shows."""
 
-
-@dataclass
-class TestRecord:
-    """The last decisions of a test, and whether the test passed."""
-
-    __test__ = False
-
-    traces: deque[Trace] = field(default_factory=lambda: deque(maxlen=_SHOWN))
-    passed: bool = False
-
-
-RECORD = pytest.StashKey[TestRecord]()
+_TRACES = pytest.StashKey["deque[Trace]"]()
+"""The last decisions of a test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,51 +49,32 @@ def _setting(config: pytest.Config, name: str) -> str:
     return value
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
-    config.addinivalue_line(
-        "markers", f"{MARKER}: needs a server in a container; set automatically if fixtures show it"
-    )
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests whose fixtures and parameters require a server."""
-    by_default = _setting(config, "engine") in SERVERS
-    for item in items:
-        fixtures = getattr(item, "fixturenames", ())
-        parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
-        named = any(isinstance(value, str) and value in SERVERS for value in parameters)
-        if "dqa_server" in fixtures or ("dqa_database" in fixtures and (by_default or named)):
-            item.add_marker(MARKER)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Record the decisions that any code makes during a test."""
     from dqa.evaluation.observers import observe_decisions
 
-    item.stash[RECORD] = record = TestRecord()
+    traces: deque[Trace] = deque(maxlen=_SHOWN)
+    item.stash[_TRACES] = traces
     try:
-        with observe_decisions(record.traces.append):
+        with observe_decisions(traces.append):
             return (yield)
     finally:
-        del item.stash[RECORD]  # pytest stores items until the end of the session
+        del item.stash[_TRACES]  # pytest stores items until the end of the session
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
+    item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the decisions of a failed test to its report, at most once."""
     report = yield
-    record = item.stash.get(RECORD, None)
-    if record is not None and call.when == "call":
-        record.passed = report.passed
-    if record is not None and report.failed and record.traces:
+    traces = item.stash.get(_TRACES, None)
+    if report.failed and traces:
         from dqa.testing.decisions import describe_decisions
 
-        report.sections.append(("dqa: last decisions", describe_decisions(record.traces)))
-        record.traces.clear()
+        report.sections.append(("dqa: last decisions", describe_decisions(traces)))
+        traces.clear()
     return report
 
 
@@ -138,14 +106,11 @@ def dqa_server(request: pytest.FixtureRequest) -> Iterator[ServerStarter]:
 
 
 @pytest.fixture
-def dqa_scripted(request: pytest.FixtureRequest) -> Iterator[ModelScripter]:
+def dqa_scripted() -> type[PreparedReplies]:
     """Create chat models with scripted replies. They record their requests."""
-    from dqa.testing.models import ModelScripter
+    from dqa.testing.models import PreparedReplies
 
-    scripter = ModelScripter()
-    yield scripter
-    if request.node.stash[RECORD].passed:
-        scripter.check_all_used()
+    return PreparedReplies
 
 
 @pytest.fixture(scope="session")

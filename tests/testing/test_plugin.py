@@ -62,34 +62,6 @@ def test_it(dqa_database, dqa_scripted, dqa_ask):
     assert "dqa/testing/decisions.py" not in done.stdout.str()
 
 
-def test_replies_that_are_left_over_fail_the_test_that_passed(pytester: pytest.Pytester) -> None:
-    """Unless that is allowed; a test that failed already says one thing only."""
-    done = run(
-        pytester,
-        """
-import pytest
-
-REPLIES = [query("SELECT 1"), answer("south"), "more"]
-
-def test_left_over(dqa_database, dqa_scripted, dqa_ask):
-    dqa_ask(dqa_database(SHOP), ASKED, model=dqa_scripted(REPLIES))
-
-def test_allowed(dqa_database, dqa_scripted, dqa_ask):
-    dqa_ask(dqa_database(SHOP), ASKED, model=dqa_scripted(REPLIES, all_used=False))
-
-def test_fails_anyway(dqa_scripted):
-    dqa_scripted(REPLIES)
-    assert False
-
-@pytest.mark.skip
-def test_is_skipped(dqa_scripted):
-    pass
-""",
-    )
-    done.assert_outcomes(passed=2, failed=1, errors=1, skipped=1)
-    done.stdout.fnmatch_lines(["scripted:replies: the last reply was not used. *"])
-
-
 def test_databases_are_closed_when_the_test_ends(pytester: pytest.Pytester) -> None:
     """Several may be open. A setting names the default engine; a test may name another one."""
     pytester.makeini("[pytest]\ndqa_engine = duckdb\n")
@@ -153,15 +125,3 @@ def test_without_containers_tests_fail_unless_they_may_be_skipped(
         assert "Traceback" not in done.stdout.str()
     else:
         done.stdout.fnmatch_lines(["*no mysql server: The package 'testcontainers' is not *"])
-
-
-def test_tests_that_need_a_server_are_marked(pytester: pytest.Pytester) -> None:
-    """By their fixtures and parameters, or by the usual engine."""
-    strict = ("--strict-markers", "--co", "-q", "-m", "dqa_container")
-    done = run(pytester, SERVED, *strict)
-    assert sorted(done.outlines[:2]) == [
-        "test_shop.py::test_engine[postgres]",
-        "test_shop.py::test_url",
-    ]
-    done = run(pytester, SERVED, *strict, "--dqa-engine=mysql")
-    assert "3 tests collected" in done.stdout.str()

@@ -59,19 +59,6 @@ def episode() -> Iterator[HouseholdEpisode]:
     started.close()
 
 
-def test_a_damaged_file_of_the_cache_is_written_again(
-    game: HouseholdGame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stored game that differs from its seed is replaced."""
-    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
-    assert find_generated("clean", SEED) == game
-    (file,) = tmp_path.rglob("*.json")
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-20])
-    assert find_generated("clean", SEED) == game
-    assert file.read_bytes() == whole
-
-
 def test_the_walkthrough_wins_and_everything_is_told(
     game: HouseholdGame, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -259,18 +246,14 @@ def test_random_moves_win_hardly_any_game() -> None:
 
 
 @pytest.mark.slow
-def test_a_game_is_the_same_in_another_process(tmp_path: Path) -> None:
+def test_a_game_is_the_same_in_another_process() -> None:
     """The order of sets does not change it."""
     script = (
         "from dqa_simulators.household.games import find_generated, task_of_seed\n"
         "print(find_generated(task_of_seed(3), 3).data)\n"
     )
     done = run_python(
-        "-P",
-        "-c",
-        script,
-        env={"PYTHONHASHSEED": "2", "PATH": "/usr/bin:/bin", "DQA_CACHE": str(tmp_path)},
-        check=True,
+        "-P", "-c", script, env={"PYTHONHASHSEED": "2", "PATH": "/usr/bin:/bin"}, check=True
     )
     assert done.stdout == f"{find_generated(task_of_seed(3), 3).data}\n"
 

@@ -1,25 +1,21 @@
 """Generate household games from a seed, or read them from ALFWorld's files.
 
-The planner's commands for a generated game are stored in the user's cache. An official game is a
-folder with ``game.tw-pddl`` (JSON: domain, grammar, problem, walkthrough) and ``traj_data.json``
-(the task).
+An official game is a folder with ``game.tw-pddl`` (JSON: domain, grammar, problem, walkthrough) and
+``traj_data.json`` (the task).
 """
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, ValidationError, field_validator
 
 from dqa.core.errors import DataError, UsageError, WorldUnavailableError
-from dqa.core.files import make_private_folder, read_bytes, write_private
-from dqa.worlds.training import CACHE_VARIABLE, cache_folder
+from dqa.core.files import read_bytes
 from dqa_simulators.household.engine import as_in_the_papers, plan
-from dqa_simulators.household.generator import VERSION, draw_game
+from dqa_simulators.household.generator import draw_game
 from dqa_simulators.household.problems import extract_goal
 from dqa_simulators.household.tables import (
     BY_OFFICIAL,
@@ -35,7 +31,6 @@ TASK_FILE: Final = "traj_data.json"
 _LEFT_OUT: Final = ("movable", "Sliced")
 """Words in the folder names of official games that cannot be played as text."""
 _PUT: Final = "move "
-_COMMANDS: Final = TypeAdapter(tuple[str, ...])
 
 
 class GameFile(BaseModel):
@@ -82,12 +77,10 @@ class HouseholdGame(NamedTuple):
 
 
 def find_generated(task: TaskName, seed: int) -> HouseholdGame:
-    """Return the game of a seed. Its walkthrough is read from the cache, or planned and stored.
+    """Return the game of a seed, with the planner's walkthrough.
 
     Raises
     ------
-    UsageError
-        The cache cannot be written.
     MissingKeyError
         alfworld is not installed.
     WorldUnavailableError
@@ -95,38 +88,19 @@ def find_generated(task: TaskName, seed: int) -> HouseholdGame:
     """
     tables = load_tables()
     drawn = draw_game(tables, task, seed)
+    commands = plan(drawn.problem)
+    if not commands:
+        raise WorldUnavailableError(
+            f"The planner found no plan for '{drawn.goal}' in the game {task} {seed}. Please "
+            "report this seed, and use a different one."
+        )
     data = GameFile(
         pddl_domain=tables.domain,
         grammar=as_in_the_papers(tables.grammar).replace(UNKNOWN_GOAL, drawn.goal),
         pddl_problem=drawn.problem.write(),
-        walkthrough=(),
+        walkthrough=commands,
     )
-    facts = data.model_dump(mode="json", exclude={"solvable"})
-    content = json.dumps([VERSION, tables.version, facts]).encode()
-    digest = blake2b(content, digest_size=6).hexdigest()
-    file = cache_folder() / "households" / f"{task}-{seed}-{digest}.json"
-    try:
-        commands = _COMMANDS.validate_json(read_bytes(file))
-    except (OSError, ValueError):  # the file is missing, damaged or not yet complete
-        commands = plan(drawn.problem)
-        if not commands:
-            raise WorldUnavailableError(
-                f"The planner found no plan for '{drawn.goal}' in the game {task} {seed}. Please "
-                "report this seed, and use a different one."
-            ) from None
-        _store(file, commands)
-    return HouseholdGame(drawn.task, data.model_copy(update={"walkthrough": commands}))
-
-
-def _store(file: Path, commands: tuple[str, ...]) -> None:
-    try:
-        make_private_folder(file.parent)
-        write_private(file, json.dumps(commands))
-    except OSError as error:
-        raise UsageError(
-            f"Cannot write a game to {file.parent} ({error.strerror or error}). Set another cache "
-            f"folder with {CACHE_VARIABLE}."
-        ) from error
+    return HouseholdGame(drawn.task, data)
 
 
 def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...]:

@@ -12,8 +12,6 @@ from dqa_simulators.games.episode import random_of
 from dqa_simulators.household.problems import AGENT, DOMAIN_TYPES, Fact, Problem, extract_goal
 from dqa_simulators.household.tables import TASKS, Room, Tables, TaskName, TaskType
 
-VERSION: Final = 1
-"""The version of the generator. Increase it when a seed gives a different game."""
 LAMP: Final = "DeskLamp"
 _LAMP_STANDS: Final = ("Desk", "Dresser", "Shelf", "SideTable")
 _START: Final = "loc_bar_00"

@@ -91,8 +91,6 @@ class Tables(NamedTuple):
 
     Attributes
     ----------
-    version
-        The version of alfworld.
     domain, grammar
         The rules in PDDL, and the grammar of the texts.
     goals
@@ -111,7 +109,6 @@ class Tables(NamedTuple):
         All room layouts, ordered by number.
     """
 
-    version: str
     domain: str
     grammar: str
     goals: Mapping[str, str]
@@ -160,7 +157,6 @@ def load_tables() -> Tables:
 def _read(folder: Path) -> Tables:
     constants = _module(folder / "gen" / "constants.py")
     library = _module(folder / "gen" / "goal_library.py").gdict
-    info = (folder / "info.py").read_text(encoding="utf-8")
     grammar = (folder / "data" / "alfred.twl2").read_text(encoding="utf-8")
     if UNKNOWN_GOAL not in grammar:
         raise ValueError(f"the grammar lacks '{UNKNOWN_GOAL}'")
@@ -172,7 +168,6 @@ def _read(folder: Path) -> Tables:
     kinds = {number: kind for kind, range_ in constants.SCENE_TYPE.items() for number in range_}
     movable = {thing for things in holds.values() for thing in things}
     return Tables(
-        version=info.partition("__version__ = '")[2].partition("'")[0],
         domain=(folder / "data" / "alfred.pddl").read_text(encoding="utf-8"),
         grammar=grammar,
         goals={name: str(goal["pddl"]) for name, goal in library.items()},

@@ -16,26 +16,17 @@ from dqa_ldm2.memory import Memory
 _VERSION: Final = 1
 
 
-def export_memory(memory: Memory, file: Path | str, *, version: int | None = None) -> int:
+def export_memory(memory: Memory, file: Path | str) -> int:
     """Write tuples as JSON lines to a new file that only its owner can read. Return their number.
-
-    Parameters
-    ----------
-    memory
-        The memory.
-    file
-        The file.
-    version
-        The version of the memory to export; see `Memory.tuples`.
 
     Raises
     ------
     UsageError
-        The version does not exist, the file exists already, or it cannot be written.
+        The file exists already, or cannot be written.
     """
     path = Path(file)
     require_new_file(path)
-    tuples = [one.to_json() for one in memory.tuples(version=version)]
+    tuples = [one.to_json() for one in memory.tuples()]
     head = {"format": "dqa-memory", "version": _VERSION, "tuples": len(tuples)}
     lines = [json.dumps(one, ensure_ascii=False) for one in (head, *tuples)]
     with file_errors(path, writing=True):

@@ -147,33 +147,17 @@ class Memory:
         found = self._nearest((None, None, None), words, most, excluded)
         return tuple(one for one in found if one.likeness > 0.0)
 
-    def tuples(
-        self, *, version: int | None = None, sources: Collection[str] | None = None
-    ) -> list[Remembered]:
+    def tuples(self, *, sources: Collection[str] | None = None) -> list[Remembered]:
         """Return tuples in the order of their ids, including equal tuples of different sources.
 
         Parameters
         ----------
-        version
-            Return the tuples that the memory contained after this version; None for its current
-            state.
         sources
             Return only tuples of these sources; None for all sources.
-
-        Raises
-        ------
-        UsageError
-            The version does not exist.
         """
-        which: sa.ColumnElement[bool] = LIVE
-        if version is not None:
-            with self._reading() as connection:
-                self._require_version(connection, version)
-            left = sa.or_(LIVE, VERSIONS.c.undone_after > version)
-            which = sa.and_(VERSIONS.c.number <= version, left)
-        if sources is not None:
-            which = sa.and_(which, TUPLES.c.source.in_(sorted(sources)))
-        return self._read(which)
+        if sources is None:
+            return self._read(LIVE)
+        return self._read(sa.and_(LIVE, TUPLES.c.source.in_(sorted(sources))))
 
     def goals(self) -> tuple[Goal, ...]:
         """Return every pair of a goal and a source, in the order of their first tuples."""
@@ -242,15 +226,20 @@ class Memory:
             The version does not exist, or was already undone.
         """
         with self._writing() as connection:
-            newest = self._require_version(connection, version, least=1)
-            undone = _versions(connection)[version - 1]
+            known = _versions(connection)
+            if not 1 <= version <= len(known):
+                available = f"versions 1 to {len(known)}" if known else "no versions yet"
+                raise UsageError(
+                    f"The memory {self.location} has no version {version}. It has {available}."
+                )
+            undone = known[version - 1]
             if undone.is_undone:
                 raise UsageError(
                     f"Version {version} of the memory {self.location} was already undone. Nothing "
                     "changed."
                 )
             which = VERSIONS.c.number == version
-            connection.execute(sa.update(VERSIONS).where(which).values(undone_after=newest))
+            connection.execute(sa.update(VERSIONS).where(which).values(undone_after=len(known)))
         return replace(undone, is_undone=True)
 
     def close(self) -> None:
@@ -320,15 +309,6 @@ class Memory:
         found = sa.select(*FIELDS).select_from(BOTH).where(which).order_by(TUPLES.c.id)
         with self._reading() as connection:
             return [Remembered(**row) for row in connection.execute(found).mappings()]
-
-    def _require_version(self, connection: sa.Connection, version: int, least: int = 0) -> int:
-        newest = len(_versions(connection))
-        if not least <= version <= newest:
-            available = f"versions 1 to {newest}" if newest else "no versions yet"
-            raise UsageError(
-                f"The memory {self.location} has no version {version}. It has {available}."
-            )
-        return newest
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:

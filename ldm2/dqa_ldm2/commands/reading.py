@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dqa.cli import options
-from dqa.cli.help import LIMITS, OUTPUT
+from dqa.cli.help import LIMITS
 from dqa.cli.options import argument, option
 from dqa.cli.output import show
-from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted, shortened
 
 if TYPE_CHECKING:
@@ -24,42 +22,10 @@ Location = Annotated[str, argument("MEMORY", "The memory: a file, or the URL of 
 Most = Annotated[int, option("--most N", LIMITS, "Maximum number of tuples to show.", least=1)]
 
 
-def show_memory(
-    *,
-    memory: Location,
-    batch: Annotated[int | None, option("--batch N", OUTPUT)] = None,
-    goal_type: Annotated[str | None, option("--goal-type NAME", OUTPUT)] = None,
-    as_json: options.AsJson = False,
-) -> None:
-    """Show the versions and batches of a memory, or the types of a batch.
-
-    Parameters
-    ----------
-    batch
-        Show the goal types of this batch.
-    goal_type
-        Show the observation types of this goal type. Requires --batch.
-    """
-    if goal_type is not None and batch is None:
-        raise UsageError("--goal-type needs --batch: add the number of a batch.")
+def show_memory(*, memory: Location, as_json: options.AsJson = False) -> None:
+    """Show the versions and batches of a memory."""
     with _open(memory) as opened:
-        if batch is None:
-            show(*_overview(opened), as_json=as_json)
-            return
-        what, types = "goal type", opened.goal_types(batch)
-        where = f"{opened.location}, batch {batch}"
-        if goal_type is not None:
-            known = [one.name for one in types]
-            what, types = "observation type", opened.observation_types(batch, goal_type)
-            where += f", goal type '{goal_type}'"
-            if not types:
-                raise UnknownNameError("goal type", goal_type, known)
-    tuples = counted(sum(one.size for one in types), "tuple")
-    lines = [f"{where}: {tuples} in {counted(len(types), what)}."]
-    for one in types:
-        examples = "; ".join(shortened(text, _CELL) for text in one.examples)
-        lines.append(f"  {one.name} ({one.size}): {examples}")
-    show([asdict(one) for one in types], lines, as_json=as_json)
+        show(*_overview(opened), as_json=as_json)
 
 
 def search(
@@ -98,16 +64,13 @@ def export(
     *,
     memory: Location,
     file: Annotated[Path, argument("FILE", "A new file of JSON lines.")],
-    version: Annotated[
-        int | None, option("--version N", OUTPUT, "Write the memory as it was after this version.")
-    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a memory's tuples as JSON lines."""
     from dqa_ldm2.files import export_memory
 
     with _open(memory) as opened:
-        count = export_memory(opened, file, version=version)
+        count = export_memory(opened, file)
     value = {"file": str(file), "tuples": count}
     show(value, [f"{counted(count, 'tuple')} in {file}."], as_json=as_json)
 

@@ -83,14 +83,10 @@ class QuestionIdentity:
             return False
         return self.text == other.text or (self.target == other.target != "-")
 
-    @property
-    def scenario_word(self) -> str:
-        """The name of the scenario in the form that sources contain: without spaces."""
-        return re.sub(r"[\s#]+", "-", self.scenario)
-
     def source(self, *words: str) -> str:
         """Return the source of a trajectory of this question: `words`, followed by the identity."""
-        word = f"{self.scenario_word}#{self.target}#{self.text}"
+        scenario = re.sub(r"[\s#]+", "-", self.scenario)
+        word = f"{scenario}#{self.target}#{self.text}"
         return " ".join([*filter(None, words), word])
 
 

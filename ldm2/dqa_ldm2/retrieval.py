@@ -9,12 +9,11 @@ from typing import Final
 from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import UsageError
 from dqa.deciders.method import Asking
-from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory import Memory, open_memory
 from dqa_ldm2.records import MemoryType, Remembered, State
 from dqa_ldm2.replies import Recall, Recalled
 from dqa_ldm2.situation import Situation
-from dqa_ldm2.steps import Kind, find_type, warn
+from dqa_ldm2.steps import Kind, find_type
 
 _SEARCHED: Final = 10
 """The number of tuples to retrieve for each example; several can be from the same process."""
@@ -85,7 +84,6 @@ class Retriever:
             own=len(own),
         )
         asking.note("recall", recall)
-        self._warn_of_other_scenarios(asking, situation, found)
         return tuple(replace(one, reward=None) for one in found) if self._exact else found
 
     def _find_type(
@@ -96,21 +94,6 @@ class Retriever:
         if key not in self._types:
             self._types[key] = find_type(asking, kind, text, types, batch, asks=self._asks)
         return self._types[key]
-
-    def _warn_of_other_scenarios(
-        self, asking: Asking, situation: Situation, found: Sequence[Remembered]
-    ) -> None:
-        location, identity = self._memory.location, situation.identity
-        if identity is None or not found:
-            return
-        known = [QuestionIdentity.in_source(one.source) for one in found]
-        if not any(one and one.scenario == identity.scenario_word for one in known):
-            text = (
-                f"The retrieved tuples of the memory {location} are from other scenarios than "
-                f"'{identity.scenario_word}'. Build a memory from games of this scenario with 'dqa "
-                "memory build'."
-            )
-            warn(asking, text, 0, len(found))
 
 
 def own_sources(memory: Memory, situation: Situation) -> frozenset[str]:

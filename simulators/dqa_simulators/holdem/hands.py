@@ -1,17 +1,19 @@
-"""Compute the strength of a hand of five to seven cards.
+"""Compute the strengths of many hands of poker together.
 
-A card is the number ``rank * 4 + suit``, with ranks from 0 (two) to 12 (ace), as in OpenSpiel. The
-strength of a hand with a flush depends on the cards of the flush's suit. The strength of any other
-hand depends on how many cards of each rank it has. There are 73,775 multisets of five to seven
-ranks. Their strengths are computed on first use and cached.
+A card is the number ``rank * 4 + suit``, with ranks from 0 (two) to 12 (ace), as in OpenSpiel. A
+set of ranks is a number with one bit per rank. Of two sets of the same size, the one with the
+higher ranks is therefore the larger number.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Numbers: TypeAlias = NDArray[np.int64]
 
 RANKS: Final = "23456789TJQKA"
 SUITS: Final = "cdhs"
@@ -30,70 +32,77 @@ CATEGORIES: Final = (
 )
 """The categories of hands, from the weakest to the strongest (BIDDER, figure 4)."""
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
-
-_CARDS: Final = 5
-_STRAIGHTS: Final = tuple(
-    (top, {rank % 13 for rank in range(top - 4, top + 1)}) for top in range(12, 2, -1)
-)
-"""The highest rank and all ranks of each straight, best first. An ace also ranks below a two."""
+_BITS: Final = len(RANKS)
 
 
-def strength(cards: Iterable[int]) -> int:
-    """Return the strength of the best hand that five to seven cards form. Higher strength wins.
+def strength(cards: ArrayLike) -> Numbers:
+    """Return the strength of the best hand that up to seven cards form. Higher strength wins.
 
-    ``strength(cards) >> 20`` is the index of the category in `CATEGORIES`.
+    Parameters
+    ----------
+    cards
+        The cards of each hand, of shape (..., cards).
+
+    Returns
+    -------
+    Numbers
+        Shape (...). The higher bits are the category, see `category`. Then come the ranks that
+        form the category, and the other ranks that are compared.
     """
-    held = sorted(cards, reverse=True)
-    suits = [card % 4 for card in held]
-    suit = max(range(4), key=suits.count)
-    ranks = tuple([card // 4 for card in held])
-    if suits.count(suit) < _CARDS:
-        return _of_ranks(ranks)
-    suited = [card // 4 for card in held if card % 4 == suit]
-    top = _straight_top({*suited})
-    if top is not None:
-        return _worth(STRAIGHT_FLUSH, (top,))
-    # Seven cards with a flush contain neither a full house nor four of a kind.
-    return _worth(FLUSH, suited)
+    held = np.asarray(cards)
+    bits, suits = 1 << held // 4, held % 4
+    of_suits = [np.where(suits == suit, bits, 0).sum(axis=-1) for suit in range(4)]
+    clubs, diamonds, hearts, spades = of_suits
+    ranks, quads = clubs | diamonds | hearts | spades, clubs & diamonds & hearts & spades
+    trips = clubs & diamonds & (hearts | spades) | hearts & spades & (clubs | diamonds)
+    pairs = clubs & diamonds | hearts & spades | (clubs | diamonds) & (hearts | spades)
+    best, straights, flushes = _tables()
+    flush = sum(flushes[ranks_of_suit] for ranks_of_suit in of_suits)
+    two, trip = best[2, pairs], best[1, trips]
+    pair_of_house = best[1, pairs & ~trip]
+    worth: Numbers = np.zeros_like(ranks)
+    # In the order of `CATEGORIES`. Seven cards with a flush contain neither a full house nor four
+    # of a kind, and the same is true for a straight.
+    for kind, (formed, others) in enumerate(
+        (
+            (best[5, ranks], 0),
+            (two, best[3, ranks & ~two]),
+            (np.where(two == best[1, two], 0, two), best[1, ranks & ~two]),
+            (trip, best[2, ranks & ~trip]),
+            (straights[ranks], 0),
+            (best[5, flush], 0),
+            (np.where(pair_of_house > 0, trip, 0), pair_of_house),
+            (quads, best[1, ranks & ~quads]),
+            (straights[flush], 0),
+        )
+    ):
+        worth = np.where(formed > 0, (kind << _BITS | formed) << _BITS | others, worth)
+    return worth
 
 
-def category(cards: Iterable[int]) -> int:
-    """Return the index in `CATEGORIES` of the best hand that five to seven cards form."""
-    return strength(cards) >> 20
-
-
-def _straight_top(ranks: set[int]) -> int | None:
-    """Return the highest rank of the best straight; None if there is none."""
-    return next((top for top, needed in _STRAIGHTS if ranks >= needed), None)
+def category(cards: ArrayLike) -> Numbers:
+    """Return the index in `CATEGORIES` of the best hand; see `strength`."""
+    found: Numbers = strength(cards) >> 2 * _BITS
+    return found
 
 
 @cache
-def _of_ranks(ranks: tuple[int, ...]) -> int:
-    """Return the strength of a hand without a flush, given its ranks in descending order."""
-    counts = Counter(ranks)
-    order = sorted(counts, key=lambda rank: (-counts[rank], -rank))
-    first, second = counts[order[0]], counts[order[1]]
-    if first == 4:
-        return _worth(QUADS, (order[0], max(order[1:])))
-    if first == 3 and second >= 2:
-        # A second three of a kind is used as a pair. Another pair may be higher.
-        return _worth(FULL_HOUSE, (order[0], max(r for r in order[1:] if counts[r] >= 2)))
-    top = _straight_top({*ranks})
-    if top is not None:
-        return _worth(STRAIGHT, (top,))
-    if first == 3:
-        return _worth(TRIPS, order)
-    if first == 2 and second == 2:
-        return _worth(TWO_PAIR, (*order[:2], max(order[2:])))
-    return _worth(PAIR if first == 2 else HIGH_CARD, order)
+def _tables() -> tuple[Numbers, Numbers, Numbers]:
+    """Return three tables of all sets of ranks.
+
+    ``best[n, ranks]`` are the n highest ranks. ``straights[ranks]`` is the highest rank of the best
+    straight, or 0. ``flushes[ranks]`` are the ranks of one suit if they form a flush, or 0.
+    """
+    every = range(1 << _BITS)
+    best = np.array([[_highest(ranks, count) for ranks in every] for count in range(6)])
+    sets = np.array(every)
+    ace_low = sets << 1 | sets >> 12
+    runs = ace_low & ace_low >> 1 & ace_low >> 2 & ace_low >> 3 & ace_low >> 4
+    return best, best[1, runs] << 3, np.where(best[4] == sets, 0, sets)
 
 
-_COMPARED_RANKS: Final = (5, 4, 3, 3, 1, 5, 2, 2, 1)
-"""For each category, the number of ranks that are compared between hands of this category."""
-
-
-def _worth(kind: int, ranks: Sequence[int]) -> int:
-    worth = 0
-    for rank in ranks[: _COMPARED_RANKS[kind]]:
-        worth = worth << 4 | rank
-    return kind << 20 | worth
+def _highest(ranks: int, count: int) -> int:
+    """Return the `count` highest ranks of a set."""
+    while ranks.bit_count() > count:
+        ranks &= ranks - 1  # without the lowest rank
+    return ranks

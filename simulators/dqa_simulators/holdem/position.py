@@ -82,6 +82,8 @@ The shares are proportional to the cube roots of 23,294,460, 58,627,800, 31,433,
 133,784,560 hands of seven cards.
 """
 _SEVEN: Final = 7
+_TRIED: Final = 64
+"""The number of hands that are drawn together."""
 _DEALT: Final = 9
 
 
@@ -138,9 +140,16 @@ def _draw_hand(random: np.random.Generator, kind: int) -> list[int]:
     The rarest category, a straight flush, takes about 3,000 draws.
     """
     while True:
-        hand: list[int] = random.permutation(52)[:_SEVEN].tolist()
-        if category(hand) == kind:
-            return hand
+        before = random.bit_generator.state
+        hands = _draw_hands(random, _TRIED)
+        found = np.flatnonzero(category(hands) == kind)
+        if len(found):
+            random.bit_generator.state = before  # later draws follow the chosen hand
+            return _draw_hands(random, int(found[0]) + 1)[-1]
+
+
+def _draw_hands(random: np.random.Generator, count: int) -> list[list[int]]:
+    return [random.permutation(52)[:_SEVEN].tolist() for _ in range(count)]
 
 
 def _draw_others(random: np.random.Generator, held: list[int], count: int) -> Cards:

@@ -191,16 +191,16 @@ class HandState:
 def _draw_deals(count: int, random: np.random.Generator) -> list[DealtHand]:
     deals = [deal_uniformly(random) for _ in range(count)]
     boards = np.array([deal.board for deal in deals])
-    by_seat = []
+    by_seat, worths = [], []
     for seat in (0, 1):
         holes = np.array([deal.hands[seat] for deal in deals])
         dealt = np.cumsum(RULES.dealt).tolist()
         rounds = np.stack([strengths(holes, boards[:, :number]) for number in dealt], axis=1)
         by_seat.append([tuple(row) for row in rounds.tolist()])
-    worths = [[value_of((*hole, *deal.board)) for hole in deal.hands] for deal in deals]
+        worths.append(value_of(np.concatenate([holes, boards], axis=1)))
+    won = np.sign(worths[0] - worths[1]).tolist()
     return [
-        DealtHand((first, second), (mine > other) - (mine < other))
-        for first, second, (mine, other) in zip(*by_seat, worths, strict=True)
+        DealtHand((first, second), wins) for first, second, wins in zip(*by_seat, won, strict=True)
     ]
 
 

@@ -89,21 +89,15 @@ class RulePolicy(Policy):
         if not hand.board:
             wants = 2 if found >= _GOOD_BEFORE_FLOP else int(found >= _FAIR_BEFORE_FLOP)
             return min(wants, 1) if hand.betting.raises >= 2 else wants
-        own, public = category((*hand.hole, *hand.board)), _board_category(hand.board)
+        own, public = int(category((*hand.hole, *hand.board))), int(category(hand.board))
+        if len(hand.board) < 5:
+            public = min(public, TRIPS)
         if own >= TRIPS and own > public:
             return 2
         has_pair = own in {PAIR, TWO_PAIR} and own > public
         if has_pair and hand.betting.raises < 1:
             return 2
         return int(has_pair or found >= 0.5)
-
-
-def _board_category(board: tuple[int, ...]) -> int:
-    """Return the category of the public cards. Before the river, it is at most `TRIPS`."""
-    if len(board) >= 5:
-        return category(board)
-    counts = np.bincount(np.array(board) // 4, minlength=13)
-    return TRIPS if counts.max() >= 3 else int((counts == 2).sum())
 
 
 class TablePolicy(Policy):

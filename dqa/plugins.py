@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     import typer
 
-    from dqa.core.events import Event
     from dqa.core.question import Question
     from dqa.core.records import Record
     from dqa.core.simulator import Simulator
@@ -44,7 +43,6 @@ _CONTRACTS: Mapping[str, str] = {
     "decider": "dqa.deciders.base:DeciderFactory",
     "database": "dqa.databases.base:Backend",
     "reader": "dqa.loaders.reading:QuestionReader",
-    "event": "dqa.core.events:Event",
     "command": "typer:Typer",
     "format": "dqa.core.records:Record",
     "publication": "dqa.evaluation.papers:Publication",
@@ -116,7 +114,7 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
             "remove all but one."
         )
     where = f"The {kind} '{name}' is registered as {found.value}"
-    return _object(found.value, where, _CONTRACTS[kind], is_class=kind in {"event", "format"})
+    return _object(found.value, where, _CONTRACTS[kind], is_class=kind == "format")
 
 
 def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
@@ -139,8 +137,7 @@ def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> 
         ) from error
     wanted = resolve_name(contract)
     if is_class:
-        classes = loaded if isinstance(loaded, tuple) else (loaded,)
-        fits = all(isinstance(one, type) and issubclass(one, wanted) for one in classes)
+        fits = isinstance(loaded, type) and issubclass(loaded, wanted)
     else:
         # `isinstance` accepts a class that has the protocol's methods.
         fits = isinstance(loaded, wanted) and (wanted is Callable or not isinstance(loaded, type))
@@ -346,18 +343,6 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
 def responders() -> tuple[Responder, ...]:
     """Return the responders (replies of scripted models) that can be loaded, ordered by method."""
     return tuple(_loadable("scripted", partial(_load, "scripted")))
-
-
-@cache
-def events() -> tuple[type[Event], ...]:
-    """Return the classes of events in traces: the classes of dqa and of every method.
-
-    If a method cannot be loaded, its events are read as `OtherEvent`.
-    """
-    from dqa.core.events import CORE_EVENTS
-
-    own = _loadable("event", partial(_load, "event"))
-    return CORE_EVENTS + tuple(event for listed in own for event in listed)
 
 
 def backend_for(location: str) -> Backend:

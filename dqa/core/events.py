@@ -1,13 +1,12 @@
 """Typed events of a decision, with one class for each kind.
 
-A method defines its own subclasses of `Event` and registers a tuple of them as an entry point of
-``dqa.events``. An event of an unknown kind is read as an `OtherEvent`, so a trace can be read
-without the package that wrote it.
+A method may add events of its own subclasses of `Event` to a trace. An event of an unknown kind is
+read as an `OtherEvent`, so a trace can be read without the package that wrote it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, Self, TypeAlias, get_args
 
@@ -389,15 +388,13 @@ ENDING_KINDS = frozenset({*kinds_of(AnswerEvent), *kinds_of(EndingEvent)})
 """Kinds of the events that say how a decision ended."""
 
 
-def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE_EVENTS) -> Event:
-    """Read an event from the result of `Event.to_json`.
+def event_from_json(line: Mapping[str, Any]) -> Event:
+    """Read an event from the result of `Event.to_json`. An unknown event becomes an `OtherEvent`.
 
     Parameters
     ----------
     line
         The event as JSON values, from a trace.
-    known
-        The known event classes. An event that matches none of them becomes an `OtherEvent`.
 
     Raises
     ------
@@ -405,7 +402,7 @@ def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE
         The event has no kind, or its step is not a number.
     """
     kind = line.get("kind")
-    found = next((event for event in known if kind in kinds_of(event)), OtherEvent)
+    found = next((event for event in CORE_EVENTS if kind in kinds_of(event)), OtherEvent)
     try:
         return found.model_validate(line)
     except ValidationError:

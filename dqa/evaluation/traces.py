@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal, Self, Union
 
 from pydantic import AliasChoices, ConfigDict, Field, SerializeAsAny, create_model, field_validator
 
-from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.distribution import own_version
-from dqa.core.events import Event, ReplyEvent, event_from_json
+from dqa.core.events import CORE_EVENTS, Event, ReplyEvent, event_from_json
 from dqa.core.evidence import Evidence
 from dqa.core.provenance import user_name
 from dqa.core.question import Candidate
@@ -194,10 +193,8 @@ class Trace(Record):
     def _typed(cls, fields: object) -> object:
         if not isinstance(fields, list | tuple):
             return fields
-        known = plugins.events()
         return tuple(
-            event_from_json(event, known) if isinstance(event, Mapping) else event
-            for event in fields
+            event_from_json(event) if isinstance(event, Mapping) else event for event in fields
         )
 
     @classmethod
@@ -208,8 +205,8 @@ class Trace(Record):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of a line. It describes the events of all installed packages."""
-        kinds: Any = Annotated[Union[plugins.events()], Field(discriminator="kind")]  # noqa: UP007
+        """Return the JSON Schema of a line. It describes the events of dqa."""
+        kinds: Any = Annotated[Union[CORE_EVENTS], Field(discriminator="kind")]  # noqa: UP007
         described = create_model(
             "Trace",
             __base__=Trace,

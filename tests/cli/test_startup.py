@@ -116,7 +116,7 @@ def with_broken(tmp_path: Path) -> dict[str, str]:
     info = site / "broken-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    groups = ("deciders", "databases", "commands", "events", "readers", "formats")
+    groups = ("deciders", "databases", "commands", "readers", "formats")
     lines = [
         f"[dqa.{group}]\n" + "".join(f"{name} = broken_{name}:PLUGIN\n" for name in BROKEN)
         for group in groups

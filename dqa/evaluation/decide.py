@@ -28,7 +28,7 @@ from dqa.core.recorder import collect_recorders
 from dqa.core.records import problem_of
 from dqa.core.spans import Span, start_span
 from dqa.evaluation.prepare import Group, Setup, Task
-from dqa.evaluation.results import NO_MODEL, DecisionKey, Outcome, Result
+from dqa.evaluation.results import NO_MODEL, DecisionKey, Result
 from dqa.evaluation.score import Assessment
 from dqa.evaluation.traces import Provenance, Trace
 from dqa.models.attempts import attempt_by
@@ -199,7 +199,7 @@ def decide_task(
         provenance = Provenance.of(decision, task.key.id, time_asked)
         about = {"kind": task.kind, "model": task.model, "provenance": provenance}
         trace = Trace.of(task.key, decision, **about)
-        describe_decision(span, decision, result)
+        describe_decision(span, decision)
     return DecisionRecord(result, trace, decision.lost)
 
 
@@ -212,12 +212,7 @@ def run_span(setup: Setup) -> AbstractContextManager[Span]:
             "gen_ai.operation.name": "invoke_workflow",
             "gen_ai.agent.name": name,
             "gen_ai.workflow.name": name,  # name in earlier versions of the conventions
-            "dqa.run.deciders": tuple(setup.deciders[0]),
-            "dqa.run.databases": tuple(setup.targets) or tuple(setup.locations),
-            "dqa.run.epochs": len(setup.deciders),
-            "dqa.run.decisions": len(setup.tasks),
         },
-        {},
     )
 
 
@@ -234,61 +229,35 @@ def decision_span(
 
     Audit records of its statements contain the id of the decision.
     """
-    text = "\n\n".join(part for part in (question.text, question.rules) if part)
     named = decision or key.id
     span = start_span(
         f"invoke_agent {key.decider}",
         {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": key.decider,
+            "gen_ai.request.model": None if model == NO_MODEL else model,
             "dqa.question": key.question,
             "dqa.scenario": question.scenario,
             "dqa.database": key.database,
             "dqa.epoch": key.epoch,
             "dqa.situation": situation,
         },
-        {"gen_ai.input.messages": lambda: [_message("user", text)]},
     )
     with while_deciding(CurrentDecision(named, key.question, key.decider, model)), span as opened:
         yield opened
 
 
-def _message(role: str, text: str) -> dict[str, object]:
-    """Return a message in the format of OpenTelemetry's conventions."""
-    return {"role": role, "parts": [{"type": "text", "content": text}]}
-
-
-def describe_decision(span: Span, decision: Decision, result: Result | None = None) -> None:
-    """Add the ending, the usage and the outcome of a decision to a span."""
-    if not span:
-        return
+def describe_decision(span: Span, decision: Decision) -> None:
+    """Add the ending and the usage of a decision to a span."""
     span.set(
         {
             "dqa.ending": decision.ending.value,
-            "dqa.steps": decision.steps,
-            "dqa.statements": len(decision.evidence),
-            "dqa.plans": len(decision.plans),
             "gen_ai.usage.input_tokens": decision.usage.input_tokens,
             "gen_ai.usage.output_tokens": decision.usage.output_tokens,
         }
     )
-    if decision.answer:
-        span.say("gen_ai.output.messages", lambda: [_message("assistant", decision.answer)])
     if decision.ending in _FAILED:
-        span.fail(decision.ending.value, decision.error)
-    if result is None:
-        return
-    if result.model != NO_MODEL:
-        span.set({"gen_ai.request.model": result.model})
-    if result.outcome.judged:
-        span.add_event(
-            "gen_ai.evaluation.result",
-            {
-                "gen_ai.evaluation.name": "decision",
-                "gen_ai.evaluation.score.value": float(result.outcome is Outcome.CORRECT),
-                "gen_ai.evaluation.score.label": result.outcome.value,
-            },
-        )
+        span.fail(decision.ending.value)
 
 
 @dataclass

@@ -285,8 +285,7 @@ class GuardedDatabase:
             "db.system.name": "postgresql" if self.dialect == "postgres" else self.dialect,
             "db.namespace": self._session.namespace or self.name,
         }
-        content = {"db.query.text": lambda: statement}
-        with start_span(f"query {self.name}", about, content, "client") as span:
+        with start_span(f"query {self.name}", about, "client") as span:
             try:
                 rows = self._answered(statement, limits)
             except BaseException as error:
@@ -297,8 +296,7 @@ class GuardedDatabase:
                 raise
             count = len(rows.rows)
             self._record(statement, started, allowed=True, rows=count, cut=rows.cut)
-            if span:
-                span.set({"db.response.returned_rows": count, "dqa.cut": rows.cut})
+            span.set({"db.response.returned_rows": count})
         return rows
 
     def _replayed(self, statement: str, limits: Limits) -> Rows:

@@ -137,7 +137,7 @@ class _Call:
 
     def reply(self) -> AIMessage:
         """Ask until a reply arrives. One span contains all attempts."""
-        with call_span(self.chat, self.messages, self.stop or ()) as self.span:
+        with call_span(self.chat, self.stop or ()) as self.span:
             reply = self._ask_until_reply()
             self.spend(self.usage_of(reply))
             reply = self._cut_at_stop(reply)

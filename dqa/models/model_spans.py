@@ -8,18 +8,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage
 
 from dqa.core.decision import Usage
 from dqa.core.spans import Span, start_span
 
-_ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant"}
-
 
 def note_reply(span: Span, reply: AIMessage, usage: Usage) -> None:
     """Add a reply and its tokens to the span of its call."""
-    if not span:
-        return
     about: Mapping[str, Any] = reply.response_metadata
     reason = about.get("finish_reason") or about.get("stop_reason") or about.get("done_reason")
     span.set(
@@ -32,21 +28,17 @@ def note_reply(span: Span, reply: AIMessage, usage: Usage) -> None:
             "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens or None,
         }
     )
-    ended = {"finish_reason": str(reason or "stop")}
-    span.say("gen_ai.output.messages", lambda: [_message(reply) | ended])
 
 
-def call_span(
-    chat: object, messages: Sequence[BaseMessage], stop: Sequence[str]
-) -> AbstractContextManager[Span]:
+def call_span(chat: object, stop: Sequence[str]) -> AbstractContextManager[Span]:
     """Start the span of a call with all its attempts.
 
     Parameters
     ----------
     chat
         The chat model without its bound tools and without a `RecordedModel` around it.
-    messages, stop
-        The request.
+    stop
+        The words that end a reply.
     """
     about: Mapping[str, Any] = chat._get_ls_params() if isinstance(chat, BaseChatModel) else {}  # noqa: SLF001  (what LangChain's own tracers read)
     name = str(about.get("ls_model_name") or getattr(chat, "name", None) or type(chat).__name__)
@@ -61,19 +53,4 @@ def call_span(
         "server.address": host.hostname,
         "server.port": host.port,
     }
-    content = {"gen_ai.input.messages": lambda: [_message(one) for one in messages]}
-    return start_span(f"chat {name}", attributes, content, "client")
-
-
-def _message(message: BaseMessage) -> dict[str, Any]:
-    """Return a message in the form of the conventions."""
-    if isinstance(message, ToolMessage):
-        result = {"id": message.tool_call_id, "response": message.text}
-        return {"role": "tool", "parts": [{"type": "tool_call_response", **result}]}
-    parts: list[dict[str, Any]] = []
-    if message.text:
-        parts.append({"type": "text", "content": message.text})
-    for call in message.tool_calls if isinstance(message, AIMessage) else ():
-        named = {"id": call["id"], "name": call["name"], "arguments": call["args"]}
-        parts.append({"type": "tool_call", **named})
-    return {"role": _ROLES.get(message.type, message.type), "parts": parts}
+    return start_span(f"chat {name}", attributes, "client")

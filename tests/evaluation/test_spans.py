@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ import dqa
 from tests.models.model_server import ModelServer, Request, Trouble
 from tests.programs import run_python
 from tests.sqlite_files import run_script
-
-CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
 @pytest.fixture
@@ -63,7 +60,7 @@ def _id(span: ReadableSpan) -> int:
 def test_decisions_are_children_of_their_run_and_calls_and_statements_of_their_decisions(
     taken: InMemorySpanExporter, tmp_path: Path
 ) -> None:
-    """Over all threads of a run; each with what it used and what it is worth."""
+    """Over all threads of a run; each with what it used."""
     run = dqa.evaluate(
         dqa.generate(count=3, seed=4),
         ["iterrag", "first"],
@@ -74,27 +71,19 @@ def test_decisions_are_children_of_their_run_and_calls_and_statements_of_their_d
     spans = _by_operation(taken)
     (whole,) = spans["invoke_workflow"]
     assert whole.parent is None
-    assert _attributes(whole)["dqa.run.decisions"] == len(run.results) == 12
     decisions = spans["invoke_agent"]
     assert {_parent(span) for span in decisions} == {_id(whole)}
     traces = {trace.key: trace for trace in run.traces}
-    assert len(decisions) == len(traces)
+    assert len(decisions) == len(traces) == 12
     for span in decisions:
         told = _attributes(span)
         key = (told["dqa.question"], told["dqa.database"], told["gen_ai.agent.name"], 1)
-        trace, result = traces[key], run.by_key[key]  # type: ignore[index]
+        trace = traces[key]  # type: ignore[index]
         calls = [call for call in spans["chat"] if _parent(call) == _id(span)]
         asked = [one for one in spans["query"] if _parent(one) == _id(span)]
         assert len(calls) == trace.usage.calls
         assert len(asked) >= len(trace.evidence)
         assert told["dqa.ending"] == trace.ending
-        (event,) = span.events
-        assert event.name == "gen_ai.evaluation.result"
-        assert dict(event.attributes or {}) == {
-            "gen_ai.evaluation.name": "decision",
-            "gen_ai.evaluation.score.label": result.outcome,
-            "gen_ai.evaluation.score.value": float(result.outcome == "correct"),
-        }
     known = {_id(span) for span in (*decisions, whole)}
     assert {_parent(span) for span in (*spans["chat"], *spans["query"])} <= known
 
@@ -177,44 +166,14 @@ def test_calls_and_statements_have_what_the_conventions_name(
     assert _attributes(failed)["error.type"] == "StatementError"
 
 
-def _everything(spans: InMemorySpanExporter) -> str:
-    return "".join(span.to_json() for span in spans.get_finished_spans())
-
-
-def test_content_is_in_spans_where_the_settings_ask_for_it_and_secrets_never(
-    taken: InMemorySpanExporter, shop: Path, monkeypatch: pytest.MonkeyPatch
+def test_spans_never_contain_prompts_replies_statements_or_secrets(
+    taken: InMemorySpanExporter, shop: Path
 ) -> None:
-    """Prompts, replies and statements; of errors their words."""
-    monkeypatch.delenv(CONTENT, raising=False)
-    for value in (None, "event_only"):
-        if value is not None:
-            monkeypatch.setenv(CONTENT, value)
-        taken.clear()
-        _ask(shop)
-        everything = _everything(taken)
-        for said in ("Whom do we drop", "I look", "supplier", "secret_thing", "Süd"):
-            assert said not in everything
-    for value in ("true", "SPAN_ONLY"):
-        monkeypatch.setenv(CONTENT, value)
-        taken.clear()
-        _ask(shop)
-        spans = _by_operation(taken)
-        first, second = spans["query"]
-        assert _attributes(first)["db.query.text"] == "SELECT name FROM supplier"
-        assert "secret_thing" in str(second.status.description)
-        asked = json.loads(str(_attributes(spans["chat"][0])["gen_ai.input.messages"]))
-        assert asked[-1]["role"] == "user"
-        assert "Whom do we drop?" in asked[-1]["parts"][0]["content"]
-        (said,) = json.loads(str(_attributes(spans["chat"][0])["gen_ai.output.messages"]))
-        assert said == {
-            "role": "assistant",
-            "parts": [{"type": "text", "content": STATEMENTS[0]}],
-            "finish_reason": "stop",
-        }
-        (decision,) = spans["invoke_agent"]
-        (answer,) = json.loads(str(_attributes(decision)["gen_ai.output.messages"]))
-        assert answer["parts"][0]["content"] == "Süd"
-        assert "sk-abcdef" not in _everything(taken)
+    """Nor the words of errors."""
+    _ask(shop)
+    everything = "".join(span.to_json() for span in taken.get_finished_spans())
+    for said in ("Whom do we drop", "I look", "supplier", "secret_thing", "Süd", "sk-abcdef"):
+        assert said not in everything
 
 
 OFF = """

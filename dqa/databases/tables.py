@@ -55,7 +55,7 @@ _KINDS: Mapping[type, str] = {
     date: "date",
     str: "text",
 }
-"""Kinds of columns by Python types. The order matters: True is also an int, a datetime a date."""
+"""Kinds of columns by Python types."""
 _TAG = TableSchema(
     TAG_TABLE,
     (
@@ -291,7 +291,7 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
     """Return a script that creates and fills tables.
 
     The values of a column determine its type: bool, int, float, Decimal, str, date or datetime. A
-    column of ints and floats is a float column. None and NaN are NULL.
+    column of ints and floats is a float column. None is NULL.
 
     Parameters
     ----------
@@ -304,9 +304,9 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
     ------
     DataError
         Columns have different lengths, values of a column have different types, a table has no
-        column, or some engines cannot store a value exactly: an infinite number, an integer of more
-        than 64 bits, a Decimal that would be rounded, a time with a time zone or with nanoseconds,
-        a text with NUL.
+        column, or some engines cannot store a value exactly: a number that is not finite, an
+        integer of more than 64 bits, a Decimal that would be rounded, a time with a time zone, a
+        text with NUL.
     """
     return "\n".join(
         f"{statement};"
@@ -316,7 +316,7 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
 
 
 def _statements(name: str, content: Columns | RowsOfDicts, dialect: str) -> Iterator[str]:
-    columns = {column: _listed(values) for column, values in _columns(name, content).items()}
+    columns = _columns(name, content)
     for unfit in filter(_problem_of, (name, *columns)):
         raise DataError(f"The name {unfit!r} cannot be used: {_problem_of(unfit)}.")
     lengths = {column: len(values) for column, values in columns.items()}
@@ -343,30 +343,12 @@ def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
     return {column: [row.get(column) for row in content] for column in names}
 
 
-def _listed(values: Any) -> list[Any]:  # noqa: ANN401  (a sequence or an array)
-    """Return the values of a column as Python values; NaN becomes None."""
-    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
-    if str(getattr(values, "dtype", "")).startswith(("datetime64", "timedelta64")):
-        # A number stands for a time with nanoseconds, which Python cannot represent.
-        pairs = zip(values, listed, strict=True)
-        listed = [own if isinstance(value, int) else value for own, value in pairs]
-    return [None if _is_nan(value) else value for value in listed]
-
-
-def _is_nan(value: Any) -> bool:  # noqa: ANN401  (any value)
-    try:
-        return bool(value != value)  # noqa: PLR0124
-    except (ArithmeticError, TypeError, ValueError):  # e.g. a signalling NaN or an array
-        return False
-
-
 def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
     """Return the kind of a column; a column without values is a text column."""
     found: dict[type, int] = {}
     for row, value in enumerate(values, start=1):
         if value is not None:
-            kind = next((kind for kind in _KINDS if isinstance(value, kind)), type(value))
-            found.setdefault(kind, row)
+            found.setdefault(type(value), row)
             if problem := _problem_of(value):
                 where = f"Row {row} of column '{column}' of table '{table}'"
                 raise DataError(f"{where} cannot be stored: {problem}.")
@@ -381,14 +363,6 @@ def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
     return next((_KINDS[kind] for kind in found), "text")
 
 
-def _is_exact(value: Decimal) -> bool:
-    """Return whether a float, which SQLite uses, and NUMERIC(38, 10) have exactly this value."""
-    if abs(value.adjusted()) >= 28:  # also avoids a huge text
-        return not value
-    fraction = f"{value:f}".partition(".")[2].rstrip("0")
-    return Decimal(repr(float(value))) == value and len(fraction) <= 10
-
-
 def _problem_of(value: object) -> str:
     """Return why an engine cannot store a value exactly; "" if all engines can."""
     match value:
@@ -396,7 +370,10 @@ def _problem_of(value: object) -> str:
             return "the number has more than 64 bits"
         case float() | Decimal() if not Decimal(value).is_finite():
             return f"{value} is not a number in SQL"
-        case Decimal() if not _is_exact(value):
+        # A float, which SQLite uses, and NUMERIC(38, 10) must have exactly this value.
+        case Decimal() if not (
+            abs(value) < 1e28 and Decimal(repr(float(value))) == value == Decimal(f"{value:.10f}")
+        ):
             return "some engines would round the number: round it, or give it as text"
         case datetime() if value.tzinfo is not None:
             return "the time has a time zone: convert it to UTC and remove the zone"

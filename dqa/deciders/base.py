@@ -17,6 +17,7 @@ from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
+from dqa.core.records import problem_of
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
 if TYPE_CHECKING:
@@ -195,7 +196,12 @@ class DeciderFactory:
             return ()
         options = {name: option for option, name in reversed(self._fields().items())}
         fields = [name for name in self.settings.model_fields if name in options]
-        return setting_infos(self.settings, {options[name]: name for name in fields})
+        properties = self.settings.model_json_schema()["properties"]
+        described = {options[name]: properties[name] for name in fields}
+        return tuple(
+            SettingInfo(name, field.get("default"), _accepts(field), field.get("description", ""))
+            for name, field in described.items()
+        )
 
     def _fields(self) -> dict[str, str]:
         """Return the field of each option. The family's options come before the decider's own."""
@@ -212,15 +218,14 @@ class DeciderFactory:
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' does not accept the settings {own!r}.")
-        fields, names = self._fields(), dict[str, str]()
+        fields = self._fields()
 
         def given(options: Mapping[str, str]) -> dict[str, Any]:
-            names.update({fields[option]: option for option in fields if option in options})
             return {fields[option]: options[option] for option in fields if option in options}
 
         typed = {} if own is None else own.model_dump(include=own.model_fields_set)
         values = given(of_scenario) | typed | given(settings.options)
-        return read_settings(kind, values, names, self.name)
+        return read_settings(kind, values, self.name)
 
 
 def share_options(
@@ -244,19 +249,13 @@ def share_options(
     }
 
 
-_KINDS: Mapping[str, str] = {
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "a text",
-}
 _BOUNDS: Mapping[str, str] = {
-    "minimum": "{:g} or more",
-    "exclusiveMinimum": "above {:g}",
-    "maximum": "at most {:g}",
-    "exclusiveMaximum": "below {:g}",
+    "minimum": "minimum",
+    "exclusiveMinimum": "above",
+    "maximum": "maximum",
+    "exclusiveMaximum": "below",
 }
-"""The texts that describe the bounds of JSON Schema to users."""
+"""The words that describe the bounds of JSON Schema to users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +270,6 @@ class SettingInfo:
         The default value.
     accepts
         A description of the possible values.
-    choices
-        The possible values of an enumeration; otherwise empty.
     description
         The purpose of the setting.
     """
@@ -280,26 +277,10 @@ class SettingInfo:
     name: str
     default: Any
     accepts: str
-    choices: tuple[Any, ...]
     description: str
 
 
-def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[SettingInfo, ...]:
-    """Describe the settings in a class; `names` maps the name of each setting to its field."""
-    properties = model.model_json_schema()["properties"]
-    fields = {name: properties[field] for name, field in names.items()}
-    return tuple(
-        SettingInfo(
-            *(name, field.get("default"), _accepts(field), _choices(field)),
-            field.get("description", ""),
-        )
-        for name, field in fields.items()
-    )
-
-
-def read_settings(
-    model: type[_Own], values: Mapping[str, Any], names: Mapping[str, str], decider: str
-) -> _Own:
+def read_settings(model: type[_Own], values: Mapping[str, Any], owner: str) -> _Own:
     """Create settings from values by field. Missing fields get their defaults.
 
     Parameters
@@ -308,10 +289,8 @@ def read_settings(
         The class of the settings.
     values
         The values by field. A value may be a text or have the type of its field.
-    names
-        The names of the fields in error messages, by field.
-    decider
-        The name of the decider.
+    owner
+        The name of the decider or world.
 
     Raises
     ------
@@ -321,31 +300,18 @@ def read_settings(
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-    if not problem["loc"]:
-        words = str(problem["msg"]).removeprefix("Value error, ")
-        raise UsageError(f"The settings of '{decider}' contradict each other: {words}")
-    field = str(problem["loc"][0])
-    name, value = names.get(field, field), values.get(field)
-    (info,) = setting_infos(model, {name: field})
-    if info.choices:
-        raise UnknownNameError(f"value of {name}", str(value), map(str, info.choices))
-    raise UsageError(f"{name} must be {info.accepts}, not '{value}'.")
-
-
-def _choices(schema: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (schema["const"],) if "const" in schema else tuple(schema.get("enum", ()))
+        problem = problem_of(error, model)
+        raise UsageError(f"Invalid setting of '{owner}': {problem}.") from None
 
 
 def _accepts(schema: Mapping[str, Any]) -> str:
     """Describe the values that a JSON Schema accepts."""
     if "anyOf" in schema:
         return ", or ".join(map(_accepts, schema["anyOf"]))
-    choices = _choices(schema)
-    if choices:
-        return f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(str, choices))}"
-    bounds = [words.format(schema[bound]) for bound, words in _BOUNDS.items() if bound in schema]
-    return ", ".join([_KINDS.get(schema.get("type", ""), "a value"), *bounds])
+    if "const" in schema or "enum" in schema:
+        return ", ".join(map(str, schema.get("enum") or [schema["const"]]))
+    bounds = [f"{word} {schema[bound]:g}" for bound, word in _BOUNDS.items() if bound in schema]
+    return ", ".join([schema.get("type", "value"), *bounds])
 
 
 class ByScenario(Decider):

@@ -260,9 +260,8 @@ def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) 
         if name not in fields:
             kind, known = f"setting of the world '{factory.name}'", list(fields)
             raise UnknownNameError(kind, f"{factory.name}.{name}", known)
-    names = {name: f"{factory.name}.{name}" for name in fields}
-    settings = read_settings(factory.settings, spec.world_settings, names, factory.name)
-    return factory.make(settings, history)
+    own = read_settings(factory.settings, spec.world_settings, factory.name)
+    return factory.make(own, history)
 
 
 def _hash_first_moves(world: World, spec: PlaySpec) -> str:

@@ -69,7 +69,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
         The model or the memory failed. Batches that were already complete stay in the memory.
     """
     factory = plugins.world(world) if isinstance(world, str) else world
-    own = read_settings(factory.settings, settings or {}, {}, factory.name)
+    own = read_settings(factory.settings, settings or {}, factory.name)
     if isinstance(memory, str):
         require_place(memory)  # check before any game is played
     player = player or next((one for one in EXPERTS if one in factory.policies), EXPERTS[0])
@@ -121,7 +121,7 @@ def refine_memory(  # noqa: PLR0913  (independent parameters)
         The model or the memory failed. Earlier additions stay in the memory.
     """
     factory = plugins.world(world) if isinstance(world, str) else world
-    played = factory.make(read_settings(factory.settings, settings or {}, {}, factory.name), None)
+    played = factory.make(read_settings(factory.settings, settings or {}, factory.name), None)
     explorables = (WorldExplorable(played, one) for one in range(seed, seed + games))
     with attempt_by("memory", "refine", factory.name), _opened(memory, create=False) as opened:
         own = refining or RefiningSettings()

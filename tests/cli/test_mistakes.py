@@ -45,7 +45,7 @@ WRONG = {
     f"{EVAL} --set a=1 --set a=2": "sets a twice",
     f"{DELLMA}": "--context",
     f"{CONTEXT} 'DROP TABLE supplier'": "None of the statements of the context",
-    f"{CONTEXT} 'SELECT 1' --set dellma.samples=0": "1 or more",
+    f"{CONTEXT} 'SELECT 1' --set dellma.samples=0": "samples: must be at least 1",
     f"{CONTEXT} 'SELECT 1' --set dellma.sample=8": ("Did you mean 'dellma.samples'"),
     f"{DELLMA} --protocol tools": "protocol tools",
     "eval --generate 1 --scenarios locating,agriculture --databases sqlite --deciders planrag": (

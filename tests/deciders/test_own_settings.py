@@ -97,11 +97,11 @@ def test_texts_become_what_the_model_says() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
-        ("tries", "0", "patient.tries must be a whole number, 1 or more, at most 9, not '0'."),
-        ("tries", "two", "a whole number, 1 or more, at most 9, not 'two'."),
-        ("quietly", "maybe", "patient.quietly must be true or false, not 'maybe'."),
-        ("share", "1", "patient.share must be a number, above 0, below 1, not '1'."),
-        ("mood", "calmly", "There is no value of patient.mood 'calmly'. There are: brisk, calm."),
+        ("tries", "0", "setting of 'patient': tries: must be at least 1, not '0'."),
+        ("tries", "two", "tries: must be a valid integer"),
+        ("quietly", "maybe", "quietly: must be a valid boolean"),
+        ("share", "1", "share: must be less than 1, not '1'."),
+        ("mood", "calmly", "mood: must be 'calm' or 'brisk', not 'calmly'."),
         ("trys", "1", "There is no setting of 'patient' 'patient.trys'."),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.database import Limits, Rows
@@ -25,13 +25,13 @@ _NO_DISK_LIMIT = "one query that sorts or joins may fill the server's disk"
 _LIMITS = Limits(rows=10_000, bytes=4_000_000, seconds=30.0, cell=100_000)
 
 
-def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
-    """Return the advice for a role that can write; empty if it can only read."""
-    if not (listed := "; ".join(rights)):
+def _advise_on_right(role: str, right: str | None) -> tuple[Advice, ...]:
+    """Return the advice for a role with this right to write; empty if it can only read."""
+    if right is None:
         return ()
     why = "the guard and the read-only session prevent writing; a role that cannot write is safer"
     fix = f"Create {_READER} as in docs/guard.md, 'A role that may only read', and connect as it."
-    return (Advice("role", f"{role} can write: {listed}", why, fix),)
+    return (Advice("role", f"{role} can write: {right}", why, fix),)
 
 
 def asker(run: Callable[[str, Limits], Rows]) -> Ask:
@@ -49,36 +49,29 @@ def asker(run: Callable[[str, Limits], Rows]) -> Ask:
 # PostgreSQL
 
 _PG_ROLE = """
-SELECT current_setting('server_version'), rolname::text, quote_ident(rolname), rolsuper
+SELECT current_setting('server_version'), rolname::text, quote_ident(rolname)
 FROM pg_roles WHERE rolname = current_user
 """
-_PG_RIGHTS = """
-SELECT name FROM pg_roles CROSS JOIN LATERAL (VALUES ('CREATEDB', rolcreatedb),
-  ('CREATEROLE', rolcreaterole), ('REPLICATION', rolreplication)) attribute (name, held)
-WHERE rolname = current_user AND held
+_PG_RIGHT = """
+SELECT 'it is a superuser, which can also read files and the password hashes in pg_authid'
+FROM pg_roles WHERE rolname = current_user AND rolsuper
 UNION ALL
 SELECT 'member of ' || quote_ident(rolname) FROM pg_roles
 WHERE (rolsuper OR rolname IN
     ('pg_write_all_data', 'pg_write_server_files', 'pg_execute_server_program'))
   AND pg_has_role(current_user, oid, 'MEMBER')
 UNION ALL
-SELECT 'owns, or has a right to write, ' || min(n.nspname || '.' || c.relname)
+SELECT 'owns, or has a right to write, ' || n.nspname || '.' || c.relname
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_'
   AND n.nspname <> 'information_schema'
   AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
     OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'))
-HAVING count(*) > 0
 UNION ALL
 SELECT 'CREATE on SCHEMA ' || quote_ident(nspname) FROM pg_namespace
 WHERE nspname !~ '^pg_' AND has_schema_privilege(oid, 'CREATE')
-UNION ALL
-SELECT held || ' on DATABASE ' || quote_ident(current_database())
-FROM (VALUES ('CREATE'), ('TEMPORARY')) database (held)
-WHERE has_database_privilege(current_database(), held)
+LIMIT 1
 """
-_TEMPORARY = "TEMPORARY on"
-"""The beginning of the name of a right to create temporary tables, which can fill the disk."""
 # `reset_val` is the initial value in a session.
 _PG_LIMITS = f"""
 SELECT name, reset_val, wanted, why FROM pg_settings JOIN (VALUES
@@ -94,17 +87,14 @@ def examine_postgres(ask: Ask) -> Examination:
     if not known:  # a different server with PostgreSQL's protocol
         ((title, name),) = ask("SELECT version(), current_user::text")
         return Examination(title, name, may_write=True)
-    ((version, name, role, is_super),) = known
-    superuser = "it is a superuser, which can also read files and the password hashes in pg_authid"
-    held = [superuser] if is_super else [right for (right,) in ask(_PG_RIGHTS)]
-    rights = _advise_on_rights(role, held)
-    may_write = not all(right.startswith(_TEMPORARY) for right in held)
-    change = f"ALTER ROLE {_READER if is_super else role} SET"
+    ((version, name, role),) = known
+    rights = _advise_on_right(role, next((right for (right,) in ask(_PG_RIGHT)), None))
+    change = f"ALTER ROLE {_READER if rights else role} SET"
     limits = [
         Advice("setting", f"{name} is {value}", why, f"{change} {name} = '{wanted}';")
         for name, value, wanted, why in ask(_PG_LIMITS)
     ]
-    return Examination(f"PostgreSQL {version}", name, may_write, (*rights, *limits))
+    return Examination(f"PostgreSQL {version}", name, bool(rights), (*rights, *limits))
 
 
 # MySQL and MariaDB
@@ -136,19 +126,15 @@ def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:
     """Return the server's version, the rights of the user, and advice about missing limits."""
     ((version, role),) = ask("SELECT VERSION(), CURRENT_USER()")
     grants = [str(line) for (line,) in ask("SHOW GRANTS")]
-    held = list(_rights_to_write(grants))
-    if any("ALL PRIVILEGES on *.*" in right or "SUPER" in right for right in held):
-        held = ["all privileges; it can also read files and the password hashes in mysql.user"]
-    rights = _advise_on_rights(str(role), held)
+    rights = _advise_on_right(str(role), next(_rights_to_write(grants), None))
     limits = _missing_limits(ask, flavour, _READER if rights else str(role), " ".join(grants))
     return Examination(f"{flavour.title} {version}", str(role), bool(rights), (*rights, *limits))
 
 
 def _rights_to_write(grants: Iterable[str]) -> Iterator[str]:
     for grant in filter(None, map(_GRANT.match, grants)):
-        rights = sorted({*_COLUMNS.sub("", grant[1]).split(", ")} - _READING)
-        if rights:
-            yield f"{', '.join(rights)} on {grant[2]}"
+        for right in sorted({*_COLUMNS.sub("", grant[1]).split(", ")} - _READING):
+            yield f"{right} on {grant[2]}"
 
 
 def _missing_limits(ask: Ask, flavour: Flavour, role: str, grants: str) -> Iterator[Advice]:
@@ -193,9 +179,8 @@ def examine_neo4j(ask: Ask) -> Examination:
     ((user, roles),) = ask("SHOW CURRENT USER YIELD user, roles RETURN user, roles") or (("", []),)
     ((database,),) = ask("CALL db.info() YIELD name RETURN name") or (("neo4j",),)
     settings: dict[str, Any] = dict(ask("SHOW SETTINGS YIELD name, value RETURN name, value"))
-    rights: tuple[Advice, ...] = ()
-    if not _is_read_only(settings, database):
-        rights = _advise(user or "", roles, database)
+    read_only = str(settings.get("server.databases.read_only") or "").replace(" ", "").split(",")
+    rights = () if database in read_only else _advise(user or "", roles, database)
     limits = [
         Advice("setting", f"{name} is {settings[name]}", why, f"neo4j.conf: {name}={wanted}")
         for name, wrong, wanted, why in _NEO4J_SETTINGS
@@ -206,20 +191,9 @@ def examine_neo4j(ask: Ask) -> Examination:
 
 def _advise(user: str, roles: Sequence[str] | None, database: str) -> tuple[Advice, ...]:
     if roles is not None:
-        found = sorted(_WRITERS.intersection(roles))
-        return _advise_on_rights(user, [f"it has the role {role}" for role in found])
+        found = (f"it has the role {role}" for role in sorted(_WRITERS.intersection(roles)))
+        return _advise_on_right(user, next(found, None))
     problem = "the Community edition has no roles: every user may do everything"
     why = "the guard, the transaction and the plan prevent writing; a read-only database is safer"
     fix = f"neo4j.conf: server.databases.read_only={database}"
     return (Advice("role", problem, why, fix),)
-
-
-def _is_read_only(settings: Mapping[str, str | None], database: str) -> bool:
-    """Return whether the settings of the server make a database read-only."""
-
-    def names(name: str) -> set[str]:
-        listed = settings.get(f"server.databases.{name}") or ""
-        return {each.strip() for each in listed.split(",")}
-
-    is_default = "true" in names("default_to_read_only") and database not in names("writable")
-    return is_default or database in names("read_only")

@@ -32,6 +32,8 @@ _PREFIXES = ("KRB5", "LC_", "ODBC", "PG", "PYTHON", "XDG_")
 _starting = Lock()
 _preloaded: set[str] = set()
 """The modules that the fork server imports."""
+_starters: set[int] = set()
+"""The processes that have called `start_process`: this one, and those it was forked from."""
 
 
 def minimal_environment() -> dict[str, str]:
@@ -41,6 +43,15 @@ def minimal_environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if name in _VARIABLES or name.startswith(_PREFIXES)
     }
+
+
+def require_process(owner: int) -> None:
+    """Raise `InfrastructureError` in a process that was forked from the owner of a database."""
+    if owner != os.getpid():
+        raise InfrastructureError(
+            "A forked process cannot open or use databases, because its parent has opened some. "
+            "Start the process with the start method 'spawn'."
+        )
 
 
 def start_process(
@@ -81,6 +92,9 @@ def start_process(
             'not start one. Use concurrent.futures.ProcessPoolExecutor, or isolation="none" if the '
             "data and the statements are your own."
         )
+    _starters.add(os.getpid())
+    for process_id in _starters:
+        require_process(process_id)
     is_forked = preload is not None and sys.platform != "win32"
     get = multiprocessing.get_context
     context: ForkServerContext | SpawnContext = get("forkserver") if is_forked else get("spawn")
@@ -193,30 +207,12 @@ def _preload(context: ForkServerContext, modules: set[str]) -> None:
     """
     if modules <= _preloaded:
         return
-    _preloaded.update(modules)
-    alive = _reset_fork_server()
-    if alive is not None:
-        os.close(alive)  # The old server ends after its processes have ended.
-    context.set_forkserver_preload(sorted(_preloaded))
-
-
-def _forget_fork_server() -> None:
-    """After a fork, let this process start its own fork server."""
-    global _starting  # noqa: PLW0603  (another thread may have held it)
-    _starting = Lock()
-    _preloaded.clear()
-    _reset_fork_server()
-
-
-def _reset_fork_server() -> int | None:
-    """Forget the fork server; return the file descriptor that keeps the old server alive."""
     from multiprocessing import forkserver
 
+    _preloaded.update(modules)
     server = forkserver._forkserver  # noqa: SLF001  (there is no public way)
     alive: int | None = server._forkserver_alive_fd  # type: ignore[attr-defined]  # noqa: SLF001
     server.__init__()  # type: ignore[misc]
-    return alive
-
-
-if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_forget_fork_server)
+    if alive is not None:
+        os.close(alive)  # The old server ends after its processes have ended.
+    context.set_forkserver_preload(sorted(_preloaded))

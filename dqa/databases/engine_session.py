@@ -23,6 +23,7 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UnknownReferenceError,
 )
+from dqa.core.interpreters import require_process
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.text import shortened
@@ -133,13 +134,6 @@ class EngineSession(Session):
         self.schemas, self.search_path = schemas, search_path
         self._on_close = on_close
         self._suspects: set[str] = set()  # may have stopped the server
-        self._start()
-
-    def _start(self) -> None:
-        """Reset the session to the state without a connection.
-
-        After a fork, a connection belongs to the parent process.
-        """
         self._owner, self._lock = os.getpid(), Lock()
         self._connection: Connection | None = None
 
@@ -331,8 +325,7 @@ class EngineSession(Session):
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
         """Yield the connection. Afterwards, close it only if it cannot be used again."""
-        if self._owner != os.getpid():
-            self._start()
+        require_process(self._owner)
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None and self._is_lost(connection):

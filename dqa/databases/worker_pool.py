@@ -21,6 +21,7 @@ from weakref import finalize
 
 from dqa.core.database import Limits, Rows, decode_rows, timed_out
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
+from dqa.core.interpreters import require_process
 from dqa.core.schema import DatabaseSchema, TableRow, tables_of
 from dqa.core.session import Examination, Session, Source
 from dqa.databases.opening import Opening, identity_of, require_same_files
@@ -90,18 +91,10 @@ class IsolatedSession(Session):
         self.sources = tuple(Source(path, (*state,)) for path, state in self.sources)
         self._identity = identity_of(self)
         self._seconds = first.seconds
-        self._reset()
-        self._idle.append(first)
-
-    def _reset(self) -> None:
-        """Reset the pool to the state without workers.
-
-        After a fork, workers belong to the parent process.
-        """
         self._owner = os.getpid()
         self._slots = Semaphore(MOST_WORKERS)
         self._starts = Semaphore(_MOST_STARTING)
-        self._idle: list[Worker] = []
+        self._idle = [first]
         self._is_closed = False
         finalize(self, _end_workers, self._idle, self._owner, kills=self.file is not None)
 
@@ -144,9 +137,8 @@ class IsolatedSession(Session):
 
     def close(self) -> None:
         """End all workers. A worker that runs a statement ends after the statement."""
-        if self._owner == os.getpid():  # after a fork, the workers belong to the parent process
-            self._is_closed = True
-            self._end_idle()
+        self._is_closed = True
+        self._end_idle()
 
     def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
         until, most = monotonic() + limits.seconds, _TIMES * limits.bytes + _SPARE
@@ -191,8 +183,7 @@ class IsolatedSession(Session):
     @contextmanager
     def _lease(self, until: float) -> Iterator[tuple[Worker, float]]:
         """Yield a worker and the deadline. If a new worker starts, the deadline may be later."""
-        if self._owner != os.getpid():
-            self._reset()
+        require_process(self._owner)
         if not self._slots.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
         try:
@@ -261,7 +252,10 @@ class IsolatedSession(Session):
 
 
 def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
-    """End idle workers. With `kills`, kill them, so that they release their file immediately."""
+    """End idle workers. With `kills`, kill them, so that they release their file immediately.
+
+    After a fork, the workers belong to the parent process.
+    """
     while owner == os.getpid() and (worker := Worker.take(idle)):
         worker.kill() if kills else worker.close()
 

@@ -37,7 +37,7 @@ GROUP_OF = {name: group for group, names in _NAMES.items() for name in names.spl
 _RARE = """
     audit digits engine extra_body fail_fast isolation max_concurrency max_cost max_rows
     max_seconds max_statements max_steps max_tokens price_cached price_input price_output
-    price_reasoning processes protocol r_ves ray_address reasoning_effort record replay reply_limit
+    price_reasoning processes protocol r_ves ray_address reasoning_effort record replay
     reply_tokens requests_per_minute retries retry_failed row_limit rule_set samples schema_tokens
     strict strict_official timeout tokens_per_minute top_p
 """

@@ -277,7 +277,7 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
 
     def connected(model: ModelSpec, seed: int) -> BaseChatModel:
         if model.name in objects.chats:
-            connection = Connection(cassette=cassette, reply_limit=calls.reply_limit)
+            connection = Connection(cassette=cassette)
             return passed_model(model.name, objects.chats[model.name], connection)
         stored = {"--base-url": model.base_url, "--extra-body": model.parameters}
         for option, value in stored.items():
@@ -287,7 +287,7 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
                     f"{option} again with its whole value."
                 )
         connection = Connection(
-            *(model.base_url, calls.timeout, cassette, calls.reply_limit),
+            *(model.base_url, calls.timeout, cassette),
             reply_tokens=deciding.reply_tokens,
             parameters=model.parameters,
         )

@@ -77,8 +77,6 @@ class CallOptions(Record, use_attribute_docstrings=True):
     """Maximum number of retries of a failed model call; at most one after a timeout."""
     timeout: Annotated[float, Field(ge=0.1)] = 120.0
     """Maximum duration of a model call."""
-    reply_limit: Annotated[int, Field(ge=1000)] = 1000000
-    """Maximum size of a model reply in bytes. A larger reply is a failed call."""
     max_concurrency: Annotated[int | None, Field(ge=1)] = None
     """Maximum number of simultaneous model calls."""
     requests_per_minute: Annotated[float | None, Field(ge=0.001)] = None
@@ -147,7 +145,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
         from dqa.models.policy import Budget, CallPolicy, Limiter, Retry
 
         if self.replay is not None:
-            return CallPolicy(reply_limit=self.reply_limit)
+            return CallPolicy()
         limits = (self.max_concurrency, self.requests_per_minute, self.tokens_per_minute)
         return CallPolicy(
             Retry(self.retries, seed=seed),
@@ -155,7 +153,6 @@ class CallOptions(Record, use_attribute_docstrings=True):
             Budget(self.budget_tokens, self.budget_cost, self.prices, spent)
             if self.limits_spending
             else None,
-            self.reply_limit,
             timeout=self.timeout,
         )
 

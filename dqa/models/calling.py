@@ -178,8 +178,7 @@ class _Call:
             if isinstance(self.chat, ProgramModel):
                 reply = invoke()
             else:
-                limit = self.policy.reply_limit
-                reply = ask_once(lambda: _within(self.policy.timeout, invoke), limit)
+                reply = ask_once(lambda: _within(self.policy.timeout, invoke))
             usage = self.usage_of(reply)
             settle(usage.input_tokens + usage.output_tokens)
         return reply

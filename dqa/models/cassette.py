@@ -53,7 +53,6 @@ from dqa.core.files import (
 from dqa.core.secrets import redact, redacted
 from dqa.core.text import shortened
 from dqa.models.attempts import Requester, claim_reply, current_attempt
-from dqa.models.policy import REPLY_LIMIT
 from dqa.models.replies import ask_once
 from dqa.models.tool_model import ToolModel
 
@@ -274,15 +273,12 @@ class RecordedModel(ToolModel):
         Other settings that influence replies, e.g. ``{"temperature": 0}``.
     inner
         The recorded model; None in a replay.
-    reply_limit
-        The maximum size of a recorded reply in bytes.
     """
 
     model: str
     cassette: Any = Field(exclude=True)
     parameters: dict[str, Any] = Field(default_factory=dict)
     inner: BaseChatModel | None = None
-    reply_limit: int = REPLY_LIMIT
     cache: Any = False
 
     def request(
@@ -314,7 +310,7 @@ class RecordedModel(ToolModel):
         request, cassette = self.request(messages, stop, kwargs), self.cassette
         answer = cassette.find(request)
         if answer is None:
-            reply = ask_once(lambda: self._ask(messages, stop, kwargs), self.reply_limit)
+            reply = ask_once(lambda: self._ask(messages, stop, kwargs))
             answer = {"reply": _stored(reply)}
             cassette.add(request, answer)
         if "failure" in answer:

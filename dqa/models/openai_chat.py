@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 else:  # OpenAI's client uses httpx2 or httpx, depending on its version
     httpx = import_module(openai.DefaultHttpxClient.__base__.__module__.partition(".")[0])
 
-_STREAM_FACTOR = 16
-"""The maximum size of a stream of events, as a multiple of the maximum size of a reply."""
+_MOST, _MOST_STREAMED = 1_000_000, 16_000_000
+"""The maximum size of a reply in bytes, and of a stream of events with a reply."""
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
 
@@ -164,35 +164,28 @@ def _counts(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def limited_client(most: int, seconds: float) -> httpx.Client:
-    """Return the HTTP client that all models with these limits share.
+def limited_client(seconds: float) -> httpx.Client:
+    """Return the HTTP client that all models with this maximum time of a response share.
 
     It follows no redirects, because requests contain the key and the question.
-
-    Parameters
-    ----------
-    most
-        The maximum size of a reply in bytes.
-    seconds
-        The maximum time of a response.
     """
     client: httpx.Client = openai.DefaultHttpxClient(
         follow_redirects=False,
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [partial(_bound, most, seconds)]},
+        event_hooks={"response": [partial(_bound, seconds)]},
     )
     atexit.register(client.close)
     return client
 
 
-def _bound(most: int, seconds: float, response: httpx.Response) -> None:
+def _bound(seconds: float, response: httpx.Response) -> None:
     """Limit the size and the time of a response."""
     packed = response.headers.get("content-encoding", "identity")
     if packed != "identity":
         raise MalformedReplyError(f"The server's answer is compressed as '{packed[:40]}'.")
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     stream: Any = response.stream
-    response.stream = _Bounded(stream, most * (_STREAM_FACTOR if is_stream else 1), seconds)
+    response.stream = _Bounded(stream, _MOST_STREAMED if is_stream else _MOST, seconds)
 
 
 class _Bounded(httpx.SyncByteStream):
@@ -209,7 +202,7 @@ class _Bounded(httpx.SyncByteStream):
             size += len(piece)
             if size > self._most:
                 raise MalformedReplyError(
-                    f"The server's answer is larger than {self._most:,} bytes (--reply-limit)."
+                    f"The server's answer is larger than {self._most:,} bytes."
                 )
             if time.monotonic() > self._until:
                 raise httpx.ReadTimeout("The server's answer took too long.")

@@ -13,9 +13,6 @@ from dqa.core.budgets import Prices
 from dqa.core.decision import Usage
 from dqa.core.errors import BudgetSpentError, UsageError
 
-REPLY_LIMIT = 1_000_000
-"""The maximum size of a reply in bytes, by default."""
-
 
 @dataclass(frozen=True, slots=True)
 class Clock:
@@ -242,8 +239,6 @@ class CallPolicy:
         The rates and the number of concurrent calls; None for no limit.
     budget
         The tokens and the cost of the run; None for no limit.
-    reply_limit
-        The maximum size of a reply in bytes.
     clock
         The source of time.
     timeout
@@ -253,7 +248,6 @@ class CallPolicy:
     retry: Retry = Retry()
     limiter: Limiter | None = None
     budget: Budget | None = None
-    reply_limit: int = REPLY_LIMIT
     clock: Clock = CLOCK
     timeout: float | None = None
 

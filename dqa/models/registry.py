@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, ModelUnavailableError, UsageError
 from dqa.core.secrets import redact
-from dqa.models.policy import REPLY_LIMIT
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -45,8 +44,6 @@ class Connection:
         The maximum time in seconds of one attempt.
     cassette
         Records or replays all replies; None for neither.
-    reply_limit
-        The maximum size of a reply in bytes.
     reply_tokens
         The maximum number of tokens of a reply; None for the server's own limit.
     parameters
@@ -61,7 +58,6 @@ class Connection:
     base_url: str | None = None
     timeout: float = 120.0
     cassette: Cassette | None = None
-    reply_limit: int = REPLY_LIMIT
     reply_tokens: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -155,7 +151,6 @@ def _recorded(
         cassette=cassette,
         parameters=own,
         inner=None if cassette.replays else create(),
-        reply_limit=connection.reply_limit,
     )
 
 
@@ -197,7 +192,7 @@ def _provider_model(
             f"{name} needs a key: set the variable {_OPENAI_KEY}, or name a server that needs no "
             "key (--base-url)."
         )
-    client = limited_client(connection.reply_limit, connection.timeout)
+    client = limited_client(connection.timeout)
     shared |= {"http_client": client, "http_socket_options": (), "openai_proxy": None}
     return OpenAIChat(model=model, **shared)
 

@@ -139,10 +139,10 @@ class ModelReply:
         )
 
 
-def ask_once(invoke: Callable[[], AIMessage], reply_limit: int) -> AIMessage:
+def ask_once(invoke: Callable[[], AIMessage]) -> AIMessage:
     """Return a checked reply. If a content filter refuses the request, the refusal is the reply."""
     try:
-        return _checked(invoke(), reply_limit)
+        return _checked(invoke())
     except Exception as error:
         cause = original_error(error) or error
         if diagnose(cause) is not FaultKind.FILTERED:
@@ -160,21 +160,18 @@ def original_error(error: BaseException) -> DqaError | None:
     return cause
 
 
-def _checked(reply: AIMessage, most: int) -> AIMessage:
+def _checked(reply: AIMessage) -> AIMessage:
     """Return a reply that can be stored; surrogates are replaced.
 
     Raises
     ------
     MalformedReplyError
-        The reply has more than `most` bytes, is not JSON, or has an unknown finish reason.
+        The reply is not JSON, or has an unknown finish reason.
     """
     try:
         text = json.dumps(message_to_dict(reply), ensure_ascii=False, default=str)
     except (RecursionError, ValueError) as error:
         raise MalformedReplyError(f"The reply is not JSON: {error}") from error
-    if len(text.encode("utf-8", "surrogatepass")) > most:
-        problem = f"The reply is larger than {most:,} bytes (--reply-limit)."
-        raise BadReplyError(problem, reply)
     reason = _reason(reply)
     if reason and reason not in _WHOLE | _CUT | _WITHHELD:
         raise BadReplyError(f"The reply ended with the finish reason '{reason[:60]}'.", reply)

@@ -175,7 +175,7 @@ def _model_use(model: str, base_url: str | None, seed: int, calling: CallOptions
     from dqa_ldm2.formation import ModelUse
 
     cassette = calling.cassette((model,), resume=False)
-    connection = Connection(base_url, calling.timeout, cassette, calling.reply_limit)
+    connection = Connection(base_url, calling.timeout, cassette)
     model_ = chat_model(model, connection, seed)
     check_reachable(model, model_)
     return ModelUse(model_, model, seed, calling.policy(seed, Usage))

@@ -18,13 +18,11 @@ CELLS = frozenset({str, int, float, bool, type(None)})
 _DEEPEST = 50
 """The maximum depth of nested lists and maps."""
 _DIGITS = 600
-"""The maximum number of digits of an integer. Python can be configured to write only 640."""
-_LARGEST = 10**_DIGITS
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""The maximum number of digits of a decimal that becomes an integer."""
 
 
 def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
-    """Convert any value of a driver to a `Value`; never raise an exception.
+    """Convert any value of a driver to a `Value`.
 
     Numbers remain numbers if JSON can represent them exactly. Binary data become hexadecimal text,
     and dates and times become ISO 8601. Lists and maps are converted to a depth of `levels`. Any
@@ -32,11 +30,8 @@ def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
     """
     for kinds, convert in _CONVERTERS:
         if isinstance(value, kinds):
-            try:
-                return convert(value, levels)
-            except Exception:  # noqa: BLE001  (any exception of a driver's class)
-                break
-    return _text_of(value)
+            return convert(value, levels)
+    return str(value)
 
 
 def readable(text: str) -> str:
@@ -96,11 +91,6 @@ def iso_text(text: str) -> str:
     return f"{day.replace(' ', 'T')}{clock}{fraction}{zone}{':00' if len(zone) == 3 else ''}"
 
 
-def _whole(value: int, _: int) -> int | str:
-    """Return an integer. A huge integer becomes text, because Python may refuse to write it."""
-    return int(value) if -_LARGEST < value < _LARGEST else str(Decimal(value))
-
-
 def _number(value: Decimal, _: int) -> Value:
     if value.is_finite() and abs(value.adjusted()) < _DIGITS:
         if value == int(value):
@@ -124,7 +114,7 @@ def _interval(value: timedelta, _: int) -> str:
 
 def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
     """Convert a value in a list or map."""
-    if levels < 1 and isinstance(value, (list, tuple, dict, set, frozenset)):
+    if levels < 1 and isinstance(value, (list, tuple, dict)):
         return "..."
     return spelled_number(plain(value, levels))
 
@@ -137,18 +127,10 @@ def _key(key: Any, levels: int) -> str:  # noqa: ANN401
     return str(cell_of(_inner(key, levels)))
 
 
-def _text_of(value: object) -> str:
-    """Return the text of a value without its memory address."""
-    try:
-        return _ADDRESS.sub("", str(value))
-    except Exception:  # noqa: BLE001  (any exception of a driver's class)
-        return f"<{type(value).__name__}>"
-
-
 _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = (
     ((str,), lambda value, _: readable(str(value))),
     ((type(None), bool), lambda value, _: value),
-    ((int,), _whole),
+    ((int,), lambda value, _: int(value)),
     ((float,), lambda value, _: float(value)),
     ((Decimal,), _number),
     ((bytes, bytearray, memoryview), lambda value, _: f"0x{bytes(value).hex()}"),
@@ -161,10 +143,5 @@ _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = 
         },
     ),
     ((list, tuple), _listed),
-    ((set, frozenset), lambda value, levels: sorted(_listed(value, levels), key=_order)),
 )
 """Converters for types and their subclasses."""
-
-
-def _order(value: Value) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)

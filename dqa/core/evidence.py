@@ -119,6 +119,11 @@ class Evidence:
         return cls(statement, text, error=name, cut=cut, seconds=seconds, tool=tool)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The column names; empty if the result has no rows."""
+        return tuple(json.loads(self.observation.split("\n")[0])) if self.rows else ()
+
+    @property
     def rows(self) -> tuple[tuple[Value, ...], ...]:
         """The rows with unrounded numbers; empty if the result has no rows."""
         lines = self.observation.split("\n")[1:]

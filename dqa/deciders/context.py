@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -102,7 +101,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
             break
         found.append(observe(database, query, settings.limits, settings.display))
         recorder.add_evidence(found[-1])
-    shown = tuple(one.observation for one in found if one.error is None)
+    shown = tuple(one for one in found if one.error is None)
     if not shown:
         first = found[0]
         raise UsageError(
@@ -110,7 +109,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
             f"{first.observation}"
         )
     compared = _compared(question, actions, shown, method)
-    cut = sum(one.cut is not None for one in found if one.error is None)
+    cut = sum(one.cut is not None for one in shown)
     if len(compared) < len(actions):
         recorder.note(_warning(len(compared), len(actions)))
     goal, stays = goal_of(question), set(compared)
@@ -119,7 +118,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
         actions=compared,
         left_out=tuple(action for action in short if action not in stays),
         rules=question.rules,
-        tables=shown,
+        tables=tuple(one.observation for one in shown),
         failed=len(found) - len(shown),
         cut=cut,
         noun=nouns_of(question)[0],
@@ -128,7 +127,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
 
 
 def _compared(
-    question: Question, actions: tuple[Candidate, ...], tables: tuple[str, ...], method: str
+    question: Question, actions: tuple[Candidate, ...], tables: tuple[Evidence, ...], method: str
 ) -> tuple[Candidate, ...]:
     """Return the actions to compare: a short list as a whole, otherwise the actions in the rows."""
     if len(actions) <= _FEW:  # no row names the candidate "none"
@@ -223,7 +222,7 @@ _Key: TypeAlias = Decimal | str
 
 
 def find_named_actions(
-    actions: tuple[Candidate, ...], tables: Sequence[str]
+    actions: tuple[Candidate, ...], tables: Sequence[Evidence]
 ) -> tuple[Candidate, ...]:
     """Return the actions in the rows; () if no column lists actions.
 
@@ -244,7 +243,7 @@ def find_named_actions(
     actions
         The actions.
     tables
-        Tables as text from `dqa.core.database.Rows.to_text`.
+        The results of queries.
     """
     columns: defaultdict[tuple[int, object], list[Any]] = defaultdict(list)
     for number, table in enumerate(tables):
@@ -278,13 +277,13 @@ def _key(value: object) -> _Key:
     return Decimal(text) if _NUMBER.fullmatch(text) else text
 
 
-def _cells(table: str) -> Iterator[tuple[object, object]]:
+def _cells(table: Evidence) -> Iterator[tuple[object, object]]:
     """Yield each value of a table, except NULL, as a pair ``(column, value)``.
 
     Each element of a list is a value of the list's column. Each field of an object is a column.
     """
-    names, *rows = (json.loads(line) for line in table.split("\n") if line.startswith("["))
-    for row in rows:
+    names = table.columns
+    for row in table.rows:
         for name, cell in zip(names, row, strict=True):
             yield from _leaves(cell, (name,))
 

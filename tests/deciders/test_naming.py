@@ -7,17 +7,18 @@ from collections.abc import Sequence
 import pytest
 
 from dqa.core.database import Rows
+from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 from dqa.deciders.candidates import MOST_COMPARED
 from dqa.deciders.context import find_named_actions
 
 
-def table(columns: str, *rows: tuple[object, ...]) -> str:
-    """Write a table as models read it."""
-    return Rows(tuple(columns.split()), rows).to_text()  # type: ignore[arg-type]
+def table(columns: str, *rows: tuple[object, ...]) -> Evidence:
+    """Return the evidence of a statement."""
+    return Evidence.of("SELECT", Rows(tuple(columns.split()), rows))  # type: ignore[arg-type]
 
 
-def named(actions: tuple[Candidate, ...], tables: Sequence[str]) -> tuple[Candidate, ...]:
+def named(actions: tuple[Candidate, ...], tables: Sequence[Evidence]) -> tuple[Candidate, ...]:
     """Return the actions that are compared."""
     return find_named_actions(actions, tables) or actions
 
@@ -27,6 +28,8 @@ def test_a_quantity_that_equals_an_id_names_nobody(actions: tuple[Candidate, ...
     """Numbers are compared as numbers, and a column is taken as a whole."""
     rows = table("id qty", (1.0, 3), (2.0, 7), (3.0, 4), (4.0, 9), (4.0, 8))
     assert named(actions, [rows]) == actions[:4]
+    fractions = ("0.123456789", "1.123456789", "2.5")
+    assert named(fractions, [table("id", (0.123456789,), (1.123456789,))]) == fractions[:2]
 
 
 def test_where_no_column_lists_actions_all_of_them_stay() -> None:
@@ -59,9 +62,9 @@ def test_null_and_a_stray_row_do_not_hide_a_column() -> None:
 
 def test_lists_belong_to_their_column_and_objects_have_columns_of_their_own() -> None:
     """What graphs return: collected names, and whole nodes."""
-    lists = '["goods", "makers"]\n["fish", ["a", "b"]]\n["wool", [["c"], []]]\n(2 rows)'
+    lists = table("goods makers", ("fish", ["a", "b"]), ("wool", [["c"], []]))
     assert named(("a", "b", "c", "d"), [lists]) == ("a", "b", "c")
-    nodes = '["n"]\n[{"id": 1, "level": 3}]\n[{"id": 2, "level": 7}]\n(2 rows)'
+    nodes = table("n", ({"id": 1, "level": 3},), ({"id": 2, "level": 7},))
     assert named((1, 2, 3), [nodes]) == (1, 2)
 
 

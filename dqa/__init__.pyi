@@ -139,12 +139,10 @@ from dqa.loaders.custom_question import OwnQuestion as OwnQuestion
 from dqa.loaders.generator.generate import generate as generate
 from dqa.loaders.generator.manifest import write_generated as write_generated
 from dqa.loaders.inspection.findings import Finding as Finding
-from dqa.loaders.sources import GeneratedFolder as GeneratedFolder
 from dqa.loaders.sources import GeneratedQuestions as GeneratedQuestions
-from dqa.loaders.sources import InPlaceFolder as InPlaceFolder
 from dqa.loaders.sources import NamedSet as NamedSet
 from dqa.loaders.sources import OwnQuestions as OwnQuestions
-from dqa.loaders.sources import ReleaseFolder as ReleaseFolder
+from dqa.loaders.sources import QuestionFolder as QuestionFolder
 from dqa.report.counts import RunCounts as RunCounts
 from dqa.report.export_rows import ExportedDecision as ExportedDecision
 from dqa.report.run_report.records import Report as Report

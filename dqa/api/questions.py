@@ -20,7 +20,7 @@ from dqa.core.schema import describe
 from dqa.guard import Audit, Policy
 from dqa.loaders.custom_question import OwnQuestion
 from dqa.loaders.locations import located, whole_url
-from dqa.loaders.sources import FormName, GeneratedFolder, NamedSet, OwnQuestions, source_of
+from dqa.loaders.sources import FormName, NamedSet, OwnQuestions, QuestionFolder
 
 _SHOWN = 1_000
 """The maximum number of outcomes in a text."""
@@ -55,7 +55,7 @@ def read_release(
     UsageError
         No question is selected.
     """
-    source = source_of(Path(folder))(
+    source = QuestionFolder(
         folder=Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict
     )
     return source.read()
@@ -65,7 +65,9 @@ def read_generated(
     folder: Path | str, *, scenarios: tuple[str, ...] | None = None, limit: int | None = None
 ) -> QuestionSet:
     """Read a folder that ``dqa data generate`` wrote. Raise `DataError` if a file has changed."""
-    return GeneratedFolder(folder=Path(folder), scenarios=scenarios, limit=limit).read()
+    return QuestionFolder(
+        folder=Path(folder), source="generated", scenarios=scenarios, limit=limit
+    ).read()
 
 
 def read_set(

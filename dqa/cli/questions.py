@@ -63,14 +63,14 @@ class QuestionOptions:
 
         found: list[QuestionSource] = []
         if self.release is not None:
-            kind = sources.source_of(self.release)
-            found.append(kind(folder=self.release, form=form, strict=strict))
+            folder = sources.QuestionFolder(folder=self.release, form=form, strict=strict)
+            found.append(folder)
         if self.generated is not None:
             is_set = str(self.generated) in plugins.names("set") and not self.generated.exists()
             found.append(
                 sources.NamedSet(name=str(self.generated))
                 if is_set
-                else sources.GeneratedFolder(folder=self.generated)
+                else sources.QuestionFolder(folder=self.generated, source="generated")
             )
         if self.generate is not None:
             found.append(sources.GeneratedQuestions(count=self.generate, seed=seed))

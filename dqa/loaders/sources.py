@@ -94,8 +94,21 @@ class Source(Record):
         return plugins.scenario(scenario_name(scenario)).name
 
 
-class _PublishedFolder(Source):
-    """The folder of a published benchmark.
+FolderKind: TypeAlias = Literal["release", "in_place", "generated"]
+
+
+def _kind_of(given: Mapping[str, Path]) -> FolderKind:
+    """Return the kind of a folder. It depends on the files."""
+    from dqa.loaders.reading import reader_of
+    from dqa.loaders.release import MANIFEST
+
+    if reader_of(given["folder"]).in_place:
+        return "in_place"
+    return "generated" if (given["folder"] / MANIFEST).exists() else "release"
+
+
+class QuestionFolder(Source):
+    """A folder of questions: a published benchmark, or the result of ``dqa data generate``.
 
     Attributes
     ----------
@@ -105,61 +118,40 @@ class _PublishedFolder(Source):
         The form of the database files. For databases on a server, it is ``mysql`` or ``postgres``.
     strict
         Whether a defect raises an error. Otherwise a defect is only reported.
-    """
-
-    _label: ClassVar[str] = "release {0.folder.name}"
-    folder: _Folder
-    form: FormName = "relational"
-    strict: bool = False
-
-    def _read(self, *_: object) -> QuestionSet:
-        from dqa.loaders.reading import read_questions
-
-        return read_questions(
-            self.folder, scenarios=self.names, form=self.form, strict=self.strict, limit=self.limit
-        )
-
-
-class ReleaseFolder(_PublishedFolder):
-    """A published folder whose databases must be loaded, such as the DQA release."""
-
-    source: Literal["release"] = "release"
-
-
-class InPlaceFolder(_PublishedFolder):
-    """A published folder whose databases are not loaded, such as BIRD's or Spider's."""
-
-    _in_place: ClassVar[bool] = True
-    source: Literal["in_place"] = "in_place"
-
-    def _name(self, scenario: str) -> str:
-        return scenario  # in these folders, each database is a scenario
-
-
-def source_of(folder: Path) -> type[ReleaseFolder | InPlaceFolder]:
-    """Return the class of the source for a published folder. It depends on the files.
+    source
+        The kind of the folder; by default, its files decide. The databases of a folder ``in_place``
+        are not loaded, such as BIRD's or Spider's. A folder ``generated`` needs its manifest.
 
     Raises
     ------
     UsageError
-        Several readers recognise the folder.
+        The folder has files of several formats.
     """
-    from dqa.loaders.reading import reader_of
-
-    return InPlaceFolder if reader_of(folder).in_place else ReleaseFolder
-
-
-class GeneratedFolder(Source):
-    """A folder that ``dqa data generate`` wrote."""
 
     _label: ClassVar[str] = "folder {0.folder.name}"
-    source: Literal["generated"] = "generated"
     folder: _Folder
+    form: FormName = "relational"
+    strict: bool = False
+    source: FolderKind = Field(default_factory=_kind_of)
+
+    @property
+    def asks_in_place(self) -> bool:
+        """Whether the databases are not loaded."""
+        return self.source == "in_place"
+
+    def _name(self, scenario: str) -> str:
+        # In a folder with its own databases, each database is a scenario.
+        return scenario if self.asks_in_place else super()._name(scenario)
 
     def _read(self, *_: object) -> QuestionSet:
-        from dqa.loaders.generator.manifest import read_generated
+        from dqa.loaders.generator.manifest import read_manifest
+        from dqa.loaders.reading import read_questions
 
-        return read_generated(self.folder, scenarios=self.names)
+        if self.source == "generated":
+            read_manifest(self.folder)
+        return read_questions(
+            self.folder, scenarios=self.names, form=self.form, strict=self.strict, limit=self.limit
+        )
 
 
 class GeneratedQuestions(Source):
@@ -335,13 +327,7 @@ class PassedQuestions(Source):
 
 
 QuestionSource: TypeAlias = Annotated[
-    ReleaseFolder
-    | InPlaceFolder
-    | GeneratedFolder
-    | GeneratedQuestions
-    | NamedSet
-    | OwnQuestions
-    | PassedQuestions,
+    QuestionFolder | GeneratedQuestions | NamedSet | OwnQuestions | PassedQuestions,
     Field(discriminator="source"),
 ]
 """Any source. In JSON, the field ``source`` names the kind."""

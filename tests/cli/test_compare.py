@@ -23,7 +23,7 @@ def finished(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run of three deciders on 4 questions and one database."""
     folder = tmp_path_factory.mktemp("compared") / "run"
     api.evaluate(
-        api.GeneratedFolder(folder=generated),
+        api.QuestionFolder(folder=generated),
         ["planrag", "iterrag", "first"],
         databases=["sqlite"],
         out=folder,

@@ -14,7 +14,7 @@ from typing import BinaryIO
 import pytest
 
 import dqa as toolkit
-from dqa.loaders.sources import GeneratedFolder
+from dqa.loaders.sources import QuestionFolder
 from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
 
@@ -150,7 +150,7 @@ def test_a_run_resumes_once_there_is_room(dqa: Command, small: Path, generated: 
     (small / "filler").unlink()
     kept = shutil.copytree(small / "run", small.with_name("kept"))
     assert dqa("eval", "--resume", kept).code == 0
-    source = GeneratedFolder(folder=generated)
+    source = QuestionFolder(folder=generated)
     whole = toolkit.evaluate(source, ["first", "random", "iterrag"], databases=("sqlite",))
     assert toolkit.read_run(kept).results == whole.results
 

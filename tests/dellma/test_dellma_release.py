@@ -105,7 +105,7 @@ def test_prices_that_cannot_be_read_are_an_error(
 def test_last_seasons_revenue_beats_the_recorded_answers(dellma_release_dir: Path) -> None:
     """The published view has the recorded 70.0 % of Pairs next to the heuristics of a run."""
     heuristics = ["last-revenue", "last-revenue-but-grapefruit"]
-    folder = dqa.ReleaseFolder(folder=dellma_release_dir, scenarios=("agriculture",))
+    folder = dqa.QuestionFolder(folder=dellma_release_dir, scenarios=("agriculture",))
     run = dqa.evaluate(folder, heuristics, databases=["sqlite"])
     right = Counter(r.decider for r in run.results if r.choice in (r.official, *r.ties))
     assert [100 * right[name] / 120 for name in heuristics] == [37.5, 80.0]

@@ -15,7 +15,7 @@ from dqa.core.errors import UsageError
 from dqa.evaluation.prepare import prepare, targets_of
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
 from dqa.guard import Policy
-from dqa.loaders.sources import GeneratedQuestions, ReleaseFolder
+from dqa.loaders.sources import GeneratedQuestions, QuestionFolder
 from dqa.scenarios.generation import Difficulty
 
 LOCATION = "mysql+pymysql://me:pass-word@db.example/shop"
@@ -190,12 +190,12 @@ def test_a_spec_is_read_and_written_by_the_name_of_a_file(
 ) -> None:
     """A path or its text; and one that was written means the same folders from anywhere."""
     monkeypatch.chdir(tmp_path)
-    spec = RunSpec(questions=ReleaseFolder(folder=Path("release")), deciders="first")
+    spec = RunSpec(questions=QuestionFolder(folder=Path("release")), deciders="first")
     spec.write("spec.json")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     read = RunSpec.read("../spec.json")
     assert read == spec == RunSpec.read(tmp_path / "spec.json")
-    assert isinstance(read.questions, ReleaseFolder)
+    assert isinstance(read.questions, QuestionFolder)
     assert read.questions.folder == tmp_path / "release"
     assert read.deciders == ("first",)

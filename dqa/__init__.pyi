@@ -45,7 +45,6 @@ from dqa.api.looking import read_schema as read_schema
 from dqa.api.looking import sample_rows as sample_rows
 from dqa.api.mcp_server import mcp_server as mcp_server
 from dqa.api.mcp_server import serve_mcp as serve_mcp
-from dqa.api.questions import ShownQuestion as ShownQuestion
 from dqa.api.questions import read_generated as read_generated
 from dqa.api.questions import read_questions as read_questions
 from dqa.api.questions import read_release as read_release

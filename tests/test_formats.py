@@ -90,10 +90,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             run("doctor", "--scenario", _confirmed(folder / "proposed"), *_at(file), "--json")
         ),
         "scenario_tables": list(map(_toml, HOME.glob("examples/*/tables.toml"))),
-        "question": [
-            json.loads(run("data", "question", "building/1", "--generated", generated, "--json")),
-            json.loads(run("data", "question", "agriculture/1", "--generate", "1", "--json")),
-        ],
         "exported_decision": [json.loads(line) for line in run("export", out).splitlines()],
         "result": [*lines(out / "results.jsonl"), *lines(farm / "results.jsonl")],
         "rows": [json.loads(run("query", file, "SELECT * FROM country", "--json"))],

@@ -131,7 +131,6 @@ _OWN: Mapping[str, str] = {
     "own_question": "dqa.loaders.custom_question:OwnQuestion",
     "publication": "dqa.evaluation.papers:Publication",
     "proposed_scenario": "dqa.api.scenarios:ProposedScenario",
-    "question": "dqa.api.questions:ShownQuestion",
     "result": "dqa.evaluation.results:Result",
     "rows": "dqa.api.looking:QueriedRows",
     "run": "dqa.evaluation.record:RunRecord",

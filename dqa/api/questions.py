@@ -4,26 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
-from pydantic import Field
-
 from dqa.api.databases import audit_of, open_database, policy_of
-from dqa.core.database import Kind
-from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
-from dqa.core.records import Record
 from dqa.core.schema import describe
 from dqa.guard import Audit, Policy
 from dqa.loaders.custom_question import OwnQuestion
 from dqa.loaders.locations import located, whole_url
 from dqa.loaders.sources import FormName, NamedSet, OwnQuestions, QuestionFolder
-
-_SHOWN = 1_000
-"""The maximum number of outcomes in a text."""
 
 
 def read_release(
@@ -141,74 +131,8 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     return read.select(limit=limit)
 
 
-class ShownSituation(Record):
-    """The situation of a question."""
-
-    name: str
-    hash: str | None = Field(
-        pattern="^[0-9a-f]{64}$",
-        description="hash of the content; None for a user's own database, which is not loaded",
-    )
-    rows: dict[str, int] = Field(
-        description="number of rows by table; empty if they were not counted"
-    )
-
-
-class ShownQuestion(Record):
-    """A question as a decider sees it, and its right answer.
-
-    Attributes
-    ----------
-    target
-        The values of the scenario's parameters in this question.
-    candidates
-        The candidates, in the order of the database; empty if the question does not list them.
-    answer
-        The official answer; None if unknown.
-    outcomes
-        The outcome of each candidate, or in some generated worlds the true expected utility of each
-        candidate. None if unknown.
-    tables
-        For each kind of database, the lines of the schema that a model reads.
-    """
-
-    key: str
-    scenario: str
-    id: str
-    question: str
-    rules: str
-    target: dict[str, str]
-    candidates: tuple[Candidate, ...]
-    answer: Candidate | None
-    answers: tuple[Candidate, ...]
-    outcomes: tuple[float, ...] | None
-    situation: ShownSituation
-    tables: dict[Kind, tuple[str, ...]] = Field(serialization_alias="schema")
-
-    def to_text(self) -> str:
-        """Return the sections of the question as text."""
-        rows = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
-        where = f"{rows} rows" if rows else "where it is"
-        parts = {
-            "Question": self.question.strip(),
-            "Rules": self.rules.strip(),
-            f"Database {self.situation.name} ({where})": "\n".join(
-                line for lines in self.tables.values() for line in lines
-            ),
-            "Candidates": str(len(self.candidates)) if self.candidates else "not listed",
-            "Answer": ", ".join(map(str, self.answers)) or "not known",
-        }
-        if self.outcomes is not None:
-            shown = zip(self.candidates[:_SHOWN], self.outcomes, strict=False)
-            lines = [f"{candidate}: {value:g}" for candidate, value in shown]
-            more = len(self.candidates) - _SHOWN
-            parts["Outcomes"] = "\n".join([*lines, *([f"and {more:,} more"] if more > 0 else [])])
-        sections = [f"{title}\n{indent(body, '  ')}" for title, body in parts.items()]
-        return "\n\n".join([self.key, *sections])
-
-
-def show(questions: QuestionSet, key: str) -> ShownQuestion:
-    """Return a question with its rules, its answer and the schema of its database.
+def show(questions: QuestionSet, key: str) -> dict[str, str]:
+    """Return the texts of a question: ``question``, ``rules``, ``schema`` and ``answer``.
 
     Raises
     ------
@@ -216,33 +140,16 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
         The set has no question with this key.
     """
     question = questions.find(key)
-    truth = questions.truth_of(question)
+    location = question.situation
     if questions.has_data_of(question):
-        data = questions.situation_of(question)
-        rows = {name: len(table) for name, table in data.tables.items()}
-        situation = ShownSituation(name=data.name, hash=data.content_hash, rows=rows)
-        schema = describe(data.schema)
+        schema = describe(questions.situation_of(question).schema)
     else:
-        location = question.situation
-        with closing(
-            open_database(whole_url(questions.locations[location], location))
-        ) as opened_database:
-            schema = opened_database.schema()
-        situation = ShownSituation(name=location, hash=None, rows={})
-    return ShownQuestion(
-        key=question.key,
-        scenario=question.scenario,
-        id=question.id,
-        question=question.text,
-        rules=question.rules,
-        target=dict(question.target),
-        candidates=question.candidates or (),
-        answer=truth.official,
-        answers=truth.answers,
-        outcomes=truth.outcomes,
-        situation=situation,
-        tables={
-            "relational": tuple(replace(schema, nodes=(), edges=()).to_text().splitlines()),
-            "graph": tuple(replace(schema, tables=()).to_text().splitlines()),
-        },
-    )
+        with closing(open_database(whole_url(questions.locations[location], location))) as database:
+            schema = database.schema()
+    answers = questions.truth_of(question).answers
+    return {
+        "question": question.text.strip(),
+        "rules": question.rules.strip(),
+        "schema": schema.to_text().strip(),
+        "answer": ", ".join(map(str, answers)) or "not known",
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -144,8 +145,9 @@ def show_question(
     """
     from dqa.api.questions import show as show_one
 
-    shown = show_one(reading.read(questions, question), question)
-    output.show(shown, [shown.to_text()], as_json=as_json)
+    texts = show_one(reading.read(questions, question), question)
+    lines = [f"{name.capitalize()}\n{indent(text, '  ')}\n" for name, text in texts.items()]
+    output.show(texts, lines, as_json=as_json)
 
 
 def annotate(

@@ -11,18 +11,15 @@ from tests.cli.conftest import Command
 
 
 def test_show_prints_what_a_decider_meets_and_the_answer(dqa: Command, generated: Path) -> None:
-    """Question, rules, both readings of the schema, candidates and answer."""
+    """Question, rules, both readings of the schema, and the answer."""
     ran = dqa("data", "question", "building/1", "--generated", generated)
     assert ran.code == 0
-    for words in ("building/1", "Rules", "goods(goods_name: text", "(:Goods {", "Candidates"):
+    for words in ("Question\n", "Rules\n", "goods(goods_name: text", "(:Goods {"):
         assert words in ran.out
-    document = json.loads(
+    texts = json.loads(
         dqa("data", "question", "building/1", "--generated", generated, "--json").out
     )
-    assert document["answer"] in document["candidates"]
-    assert f"\nAnswer\n  {document['answer']}" in ran.out
-    assert len(document["schema"]["relational"]) == 4
-    assert len(document["schema"]["graph"]) == 4
+    assert f"\nAnswer\n  {texts['answer']}" in ran.out
 
 
 def test_list_shows_everything_registered(dqa: Command) -> None:

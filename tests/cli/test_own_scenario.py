@@ -44,7 +44,7 @@ def test_a_live_database_is_asked_and_evaluated_in_place(dqa: Command, tmp_path:
     lines = [json.loads(line) for line in (run / "results.jsonl").read_text().splitlines()]
     assert [line["outcome"] for line in lines][:2] == ["correct", "correct"]
     assert lines[2]["best_value"] == 89.75
-    assert "89.75" in dqa("data", "question", "close-plant/1", *given).out
+    assert "O'Hare" in dqa("data", "question", "close-plant/1", *given).out
     assert "1 of 1" in dqa("data", "annotate", *given).out
     catalogue._registered.clear()  # as in another process, which finds the folder in the run
     assert dqa("eval", "--resume", run).code == 0

@@ -18,14 +18,11 @@ from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped
 
 
-def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
+def compare(
     *runs: Run | Path | str,
     deciders: Sequence[str] = (),
-    against: str | None = None,
-    scenario: str | None = None,
     only_shared: bool = False,
     times: bool = False,
-    all_pairs: bool = False,
 ) -> Comparison:
     """Compare the deciders of one or more runs on the questions that they share.
 
@@ -38,15 +35,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     runs
         What `evaluate` returned, or the locations of runs.
     deciders
-        The deciders to compare; by default all.
-    against
-        The contestant with which every other contestant is compared. With this parameter there are
-        fewer comparisons, so p-values need a smaller correction. With several runs, the name of a
-        decider is sufficient if only one run has this decider.
-    all_pairs
-        Whether to compare every pair of contestants, even if several runs have the same decider.
-    scenario
-        Use only the questions of this scenario.
+        The deciders or contestants to compare; by default all.
     only_shared
         Whether to use only the shared questions if contestants were asked different questions.
         Otherwise different questions are an error.
@@ -59,23 +48,18 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
         There are fewer than two contestants with questions; the contestants were asked different
         questions; or the runs score answers differently.
     UnknownNameError
-        No run has a decider or scenario of a given name, or no contestant has the name in
-        `against`.
+        No run has a decider of a given name.
     """
     read = [open_run(run) for run in runs]
     for run in read:
         run.require_questions(_NO_COMPARISON)
     _require_one_scoring(read)
     asked = find_contestants(read, times=times)
-    found = _select([*asked.by_run.values()], deciders, scenario)
+    found = _select([*asked.by_run.values()], deciders)
     _require_one_truth(found)
     found, left_out = _on_shared_questions(found, asked.differing, only_shared=only_shared)
     compared = compare_contestants(
-        found,
-        None if against is None else _find_contestant(found, against),
-        same_decider=not all_pairs,
-        only_shared=left_out,
-        strict_official=read[0].strict_official,
+        found, only_shared=left_out, strict_official=read[0].strict_official
     )
     if not compared.pairs:
         raise UsageError(
@@ -85,12 +69,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     return compared
 
 
-def compare_games(
-    *runs: Run | Path | str,
-    players: Sequence[str] = (),
-    against: str | None = None,
-    all_pairs: bool = False,
-) -> PlayFigures:
+def compare_games(*runs: Run | Path | str, players: Sequence[str] = ()) -> PlayFigures:
     """Compare the players of one or more runs of games on the deals that they share.
 
     With several runs, every player is called ``RUN:PLAYER``. If several runs have the same player,
@@ -103,10 +82,6 @@ def compare_games(
         What `play` returned, or the locations of runs.
     players
         The players to compare; by default all.
-    against
-        The player with which every other player is compared.
-    all_pairs
-        Whether to compare every pair of players, even if several runs have the same player.
 
     Raises
     ------
@@ -131,14 +106,7 @@ def compare_games(
             if not players or not {name, game.player}.isdisjoint(players):
                 results.append(result.changed(game=game.changed(player=name)))
     _require_known("player", players, {*contestants, *contestants.values()})
-    if against is not None:
-        _require_known("player", [against], {one.game.player for one in results if one.game})
-    found = count_games(
-        results,
-        mirrored=specs[0].mirror,
-        against=against,
-        contestants={} if all_pairs else contestants,
-    )
+    found = count_games(results, mirrored=specs[0].mirror, contestants=contestants)
     if not found.differences:
         raise UsageError(
             "The players cannot be compared, because no two players finished the same deal."
@@ -146,23 +114,18 @@ def compare_games(
     return found
 
 
-def _select(
-    found: Sequence[Contestant], deciders: Sequence[str], scenario: str | None
-) -> list[Contestant]:
-    """Return the contestants of the named deciders, with only their results on one scenario.
+def _select(found: Sequence[Contestant], deciders: Sequence[str]) -> list[Contestant]:
+    """Return the contestants with these names, and the contestants of the named deciders.
 
     Raises
     ------
     UsageError
         There are fewer than two contestants.
     """
-    if scenario is not None:
-        _require_known("scenario", [scenario], {r.scenario for one in found for r in one.results})
-        found = limited(found, lambda result: result.scenario == scenario)
-        found = [one for one in found if one.results]
-    _require_known("decider", deciders, {one.decider for one in found})
-    named = [one for name in deciders for one in found if one.decider == name]
-    chosen = named if deciders else list(found)
+    names = {one.name: {one.name, one.decider} for one in found}
+    _require_known("decider", deciders, set[str]().union(*names.values()))
+    named = {one.name: one for of in deciders for one in found if of in names[one.name]}
+    chosen = [*named.values()] if deciders else list(found)
     if len(chosen) < 2:
         taking_part = ", ".join(f"'{one.name}'" for one in chosen) or "no decider"
         raise UsageError(
@@ -258,20 +221,6 @@ def find_contestants(
 def _labels(runs: Sequence[Run]) -> list[str]:
     """Return the prefixes of contestants' names; empty if there is only one run."""
     return [""] if len(runs) == 1 else [f"{name}:" for name in name_runs(runs)]
-
-
-def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
-    """Return the contestant called `name`, or the only contestant whose decider has this name."""
-    named = [one for one in found if name == one.name]
-    named = named or [one for one in found if name == one.decider]
-    if not named:
-        raise UnknownNameError("contestant", name, [one.name for one in found])
-    if len(named) > 1:
-        raise UsageError(
-            f"Several contestants have the decider {name}: "
-            f"{', '.join(one.name for one in named)}. Name one of them (against, --against)."
-        )
-    return named[0]
 
 
 def _require_one_truth(found: Sequence[Contestant]) -> None:

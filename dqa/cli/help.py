@@ -28,7 +28,7 @@ _NAMES = {
         min_margin max_margin rivals distractors mix per_database size shared""",
     MODELS: """deciders decider models model base_url protocol temperature top_p reasoning_effort
         extra_body settings record replay digits samples schema_tokens reference approve approved_by
-        player players opponent opponents against all_pairs""",
+        player players opponent opponents""",
     DATABASES: "database databases dialect replace drop tables policy audit",
     LIMITS: "row_limit budget",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -242,13 +241,10 @@ def export(
     echo_data(encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode())
 
 
-def compare(  # noqa: PLR0913  (one parameter per option)
+def compare(
     *,
     runs: options.Runs,
     deciders: str | None = None,
-    against: str | None = None,
-    all_pairs: bool = False,
-    scenario: str | None = None,
     shared: bool = False,
     times: bool = False,
     as_json: options.AsJson = False,
@@ -261,17 +257,14 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     Intervals and p-values 'by situation' are correct even if several questions use the same data.
     docs/statistics.md explains which figure to use.
 
+    All pairs are compared. If a decider or player is in several runs, only pairs with the same
+    decider or player are compared.
+
     Parameters
     ----------
     deciders : NAMES
-        Compare only these deciders or players, separated by commas.
-    against : NAME
-        Compare only pairs that contain this decider or player.
-    all_pairs
-        Compare all pairs. By default, if a decider or player is in several runs, only pairs with
-        the same decider or player are compared.
-    scenario : NAME
-        Compare only on questions of this scenario.
+        Compare only these deciders or players, separated by commas. With several runs, RUN:NAME
+        selects those of one run.
     shared
         If the runs have different questions, compare on the questions that they share.
     times
@@ -285,16 +278,15 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     read = [open_run(run) for run in runs]
     names = options.names_in("--deciders", deciders)
     if all(isinstance(run.spec, PlaySpec) for run in read):
-        if scenario or shared or times:
+        if shared or times:
             raise UsageError(
-                "--scenario, --shared and --times apply only to runs of questions: leave them out."
+                "--shared and --times apply only to runs of questions: leave them out."
             )
-        played = compare_games(*read, players=names, against=against, all_pairs=all_pairs)
+        played = compare_games(*read, players=names)
         models = {one.player: one.model for one in played.players}
         show_output(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)
         return
-    compared = partial(compare_runs, deciders=names, against=against, all_pairs=all_pairs)
-    found = compared(*read, scenario=scenario, only_shared=shared, times=times)
+    found = compare_runs(*read, deciders=names, only_shared=shared, times=times)
     show_output(found, [*tables(found), *notes(found)], as_json=as_json)
 
 

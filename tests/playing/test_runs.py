@@ -61,7 +61,7 @@ def test_players_of_several_runs_are_compared_on_the_same_deals(tmp_path: Path) 
     (same,) = dqa.compare_games(run).differences
     assert same == pair
     other = dqa.play("kuhn", "passive", "uniform", games=30, mirror=True, out=tmp_path / "two")
-    found = dqa.compare_games(run, other, against="two:passive").differences
+    found = dqa.compare_games(run, other).differences[1:]
     assert [(one.first, one.second) for one in found] == [
         ("one:uniform", "two:passive"),
         ("one:eager", "two:passive"),
@@ -81,7 +81,6 @@ def test_players_of_several_runs_are_compared_on_the_same_deals(tmp_path: Path) 
         ("1-one:uniform", "2-one:uniform"),
         ("1-one:eager", "2-one:eager"),
     ]
-    assert len(dqa.compare_games(run, run, all_pairs=True).differences) == 6
     shown = CliRunner().invoke(app, ["compare", str(tmp_path / "one"), str(tmp_path / "two")])
     assert shown.exit_code == 0, shown.output
     assert "- two:passive" in shown.output

@@ -239,8 +239,7 @@ class Comparison(Record):
     situations
         The number of situations; None if unknown.
     pairs
-        The comparisons of all pairs, of only the pairs with the same decider, or of only the pairs
-        with one contestant.
+        The comparisons of all pairs, or of only the pairs with the same decider.
     overall
         The overall test of three or more contestants.
     """
@@ -264,32 +263,23 @@ def limited(
 
 
 def compare_contestants(
-    contestants: Sequence[Contestant],
-    against: Contestant | None = None,
-    *,
-    only_shared: int = 0,
-    strict_official: bool = False,
-    same_decider: bool = False,
+    contestants: Sequence[Contestant], *, only_shared: int = 0, strict_official: bool = False
 ) -> Comparison:
     """Compare contestants that were asked the same questions.
+
+    If several contestants have the same decider, only pairs with the same decider are compared.
 
     Parameters
     ----------
     contestants
         At least two contestants, each with results.
-    against
-        The contestant with which every other contestant is compared; None compares all pairs.
     only_shared
         The number of pairs of question and database that were left out, because only some
         contestants were asked them.
     strict_official
         Whether only the official answer was right.
-    same_decider
-        Whether to compare only the pairs with the same decider. If there are no such pairs, all
-        pairs are compared.
     """
     first_results = [results[0] for results in contestants[0].asked.values()]
-    kind = attrgetter("decider") if same_decider else None
     return Comparison(
         scenarios=tuple(dict.fromkeys(result.scenario for result in first_results)),
         questions=len(first_results),
@@ -297,7 +287,7 @@ def compare_contestants(
         situations=situations_of(first_results),
         strict_official=strict_official,
         standings=tuple(map(stand, contestants)),
-        pairs=compare_pairs(choose_pairs(contestants, against, kind)),
+        pairs=compare_pairs(choose_pairs(contestants, attrgetter("decider"))),
         overall=overall_test(contestants),
     )
 

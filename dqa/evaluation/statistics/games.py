@@ -199,7 +199,6 @@ def count_games(
     results: Iterable[Result],
     *,
     mirrored: bool,
-    against: str | None = None,
     contestants: Mapping[str, str] = MappingProxyType({}),
 ) -> PlayFigures:
     """Return the figures of the games of a run.
@@ -210,8 +209,6 @@ def count_games(
         The results of a run of games, in its order.
     mirrored
         Whether every deal is played twice.
-    against
-        The player with which every other player is compared; None compares all pairs.
     contestants
         The original names of players that were renamed, because they are in several runs. If
         players have the same original name, only pairs with the same original name are compared.
@@ -231,21 +228,20 @@ def count_games(
         ),
         differences=_differences(
             {player: [*chain(*(whole[one] for one in faced))] for player, faced in players.items()},
-            against,
             contestants,
         ),
     )
 
 
 def _differences(
-    played: Mapping[str, Sequence[_Played]], against: str | None, contestants: Mapping[str, str]
+    played: Mapping[str, Sequence[_Played]], contestants: Mapping[str, str]
 ) -> tuple[PlayerDifference, ...]:
-    """Compare all pairs of players. If `against` names one, compare each other player with it."""
+    """Compare pairs of players on their common deals."""
     payoffs = {player: _by_deal(games) for player, games in played.items()}
     least, most = _limits(chain(*played.values()))
     bounds = None if least == -inf or most == inf else (least - most, most - least)
     found = []
-    for first, second in choose_pairs(payoffs, against, lambda name: contestants.get(name, name)):
+    for first, second in choose_pairs(payoffs, lambda name: contestants.get(name, name)):
         shared = [key for key in payoffs[first] if key in payoffs[second]]
         more = [payoffs[first][key] - payoffs[second][key] for key in shared]
         difference = paired_difference(more, [deal for _, deal in shared], bounds)

@@ -24,17 +24,11 @@ _One = TypeVar("_One")
 
 
 def choose_pairs(
-    contestants: Iterable[_One], against: _One | None, kind: Callable[[_One], str] | None = None
+    contestants: Iterable[_One], kind: Callable[[_One], str]
 ) -> list[tuple[_One, _One]]:
-    """Return all pairs of contestants; with `against`, only the pairs that contain it.
-
-    With `kind`, return only pairs of the same kind. If there are no such pairs, return all pairs.
-    """
-    if against is not None:
-        return [(one, against) for one in contestants if one != against]
+    """Return the pairs of the same kind. If there are no such pairs, return all pairs."""
     pairs = list(combinations(contestants, 2))
-    alike = [pair for pair in pairs if kind is not None and kind(pair[0]) == kind(pair[1])]
-    return alike or pairs
+    return [(one, other) for one, other in pairs if kind(one) == kind(other)] or pairs
 
 
 class SignTest(Record):

@@ -80,8 +80,8 @@ def test_who_never_differs_has_an_interval_all_the_same() -> None:
     assert 0.0 < always.low < 1.0
 
 
-def test_everyone_or_everyone_and_one() -> None:
-    """Fewer comparisons are corrected less."""
+def test_everyone_is_compared_with_everyone() -> None:
+    """In pairs, and all together."""
     crowd = [
         contestant(name, *[n < k for n in range(12)]) for name, k in (("a", 12), ("b", 6), ("c", 1))
     ]
@@ -89,9 +89,6 @@ def test_everyone_or_everyone_and_one() -> None:
     assert [(p.first, p.second) for p in every.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert every.overall is not None
     assert every.overall.p_value < 0.01
-    one = compare_contestants(crowd, crowd[2])
-    assert [(p.first, p.second) for p in one.pairs] == [("a", "c"), ("b", "c")]
-    assert one.pairs[0].holm_by_questions < every.pairs[1].holm_by_questions
 
 
 def test_regret_and_rank_are_compared_where_both_chose() -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
 
 _CHOICES = "[a]pprove, [e]dit, [r]eject with a reason, [q]uit: "
-_EDITORS = ("VISUAL", "EDITOR")
 
 
 def _require_terminal(kinds: tuple[ReviewKind, ...], by: str | None) -> None:
@@ -101,7 +97,8 @@ class TerminalReviewer:
                 reason = console.input("Why? The model reads it (Enter for no reason): ")
                 return ReviewAnswer(action="refuse", reason=reason.strip(), by=self._by)
             case "e" | "edit":
-                text = _edited(console, review).strip()
+                console.print("Type the new text. An empty line ends it.")
+                text = "\n".join(iter(lambda: console.input("> "), "")).strip()
                 if text and text != review.text.strip():
                     return ReviewAnswer(action="correct", text=text, by=self._by)
                 console.print("Nothing was changed.")
@@ -121,24 +118,6 @@ def _show(console: Console, review: Review) -> None:
     if review.problem:
         problem = f"Your edit cannot be used. {review.problem}"
         console.print(Text(visible_lines(problem), style="red"))
-
-
-def _edited(console: Console, review: Review) -> str:
-    """Return the text that the person writes, in an editor or at the prompt. It may be empty."""
-    editor = next(filter(None, map(os.environ.get, _EDITORS)), None)
-    if editor is not None:
-        suffix = ".sql" if review.kind == "statement" else ".txt"
-        with tempfile.TemporaryDirectory(prefix="dqa-") as folder:  # only its owner can read it
-            file = Path(folder, f"{review.kind}{suffix}")
-            file.write_text(review.text, "utf-8")
-            try:
-                subprocess.run([*shlex.split(editor), str(file)], check=True)  # noqa: S603  (the user's)
-                return file.read_text("utf-8")
-            except (OSError, ValueError, subprocess.CalledProcessError) as error:
-                problem = f"The editor in {' or '.join(_EDITORS)} does not work ({error})."
-                console.print(visible(problem), markup=False)
-    console.print("Type the new text. An empty line ends it.")
-    return "\n".join(iter(lambda: console.input("> "), ""))
 
 
 def _question(

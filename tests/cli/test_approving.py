@@ -43,11 +43,7 @@ def sales(tmp_path: Path) -> Path:
 
 
 def at_terminal(
-    sales: Path,
-    replies: Sequence[str],
-    typed: Sequence[tuple[str, str]],
-    *options: object,
-    editor: str = "",
+    sales: Path, replies: Sequence[str], typed: Sequence[tuple[str, str]], *options: object
 ) -> tuple[int, str]:
     """Run the real command at a terminal: after what it prompts, what a person types."""
     with answering(*replies) as server:
@@ -57,7 +53,7 @@ def at_terminal(
             *("--model", "openai:x", "--base-url", server.url, *map(str, options)),
         ]
         terminal, inner = pty.openpty()
-        given = {"TERM": "dumb", "OPENAI_API_KEY": "k", "COLUMNS": "100", "EDITOR": editor}
+        given = {"TERM": "dumb", "OPENAI_API_KEY": "k", "COLUMNS": "100"}
         process = subprocess.Popen(
             [sys.executable, "-c", _AT_TERMINAL, *words],
             stdin=inner,
@@ -97,7 +93,7 @@ def _talk(screen: Any, typed: list[tuple[str, str]]) -> str:
 
 @pytest.mark.slow
 def test_a_person_edits_rejects_and_approves(sales: Path, tmp_path: Path) -> None:
-    """Line by line where no editor is set; the record has who, what and why."""
+    """Line by line; the record has who, what and why."""
     trace = tmp_path / "trace.json"
     typed = [
         *((CHOICES, "abort\n"), (CHOICES, "e\n"), (MORE, "Find the cost\n"), (MORE, "Decide\n")),
@@ -125,19 +121,17 @@ def test_a_person_edits_rejects_and_approves(sales: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_an_editor_is_used_and_ctrl_c_keeps_the_trace(sales: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_trace(sales: Path, tmp_path: Path) -> None:
     """The end is an interrupt's, 130; what was asked and answered so far is kept."""
     trace = tmp_path / "trace.json"
-    typed = [(CHOICES, "e\n"), (CHOICES, INTERRUPT)]
+    typed = [(CHOICES, "a\n"), (CHOICES, INTERRUPT)]
     options = ("--approve", "plan,statement", "--trace", trace)
-    code, shown = at_terminal(
-        *(sales, (LOOK, AGAIN, NORTH), typed), *options, editor="sed -i s/dearest/cheapest/"
-    )
+    code, shown = at_terminal(sales, (LOOK, AGAIN, NORTH), typed, *options)
     assert code == 128 + signal.SIGINT
     assert "Answer:" not in shown
     record = json.loads(trace.read_text("utf-8"))
     assert record["ending"] == "stopped"
-    assert record["plans"] == ["1. Find the cheapest\n2. Decide"]
+    assert record["plans"] == ["1. Find the dearest\n2. Decide"]
     assert record["error"].endswith("in the review of a statement: interrupted.")
 
 

@@ -185,7 +185,6 @@ def export_run(
     out: Path | str,
     as_format: str | None = None,
     *,
-    for_spreadsheets: bool = False,
     questions: QuestionSet | None = None,
 ) -> Path:
     """Export a run as a table with one row per decision, or as logs of Inspect AI.
@@ -202,9 +201,6 @@ def export_run(
     as_format
         The format. By default, the suffix of the file selects it: ``.jsonl``, ``.csv`` or
         ``.parquet``.
-    for_spreadsheets
-        Whether to put an apostrophe before those texts of a CSV file that a spreadsheet would run
-        as formulas.
     questions
         The questions. The logs contain their texts and candidates. By default they are read or
         generated again. If that fails, the logs contain the prompts of the model instead.
@@ -221,7 +217,7 @@ def export_run(
     """
     file = Path(out)
     named = file.suffix.removeprefix(".") if as_format is None else as_format
-    wanted = require_format(named, for_spreadsheets=for_spreadsheets)
+    wanted = require_format(named)
     (files.require_new_folder if wanted == "inspect" else files.require_new_file)(file)
     found = open_run(run)
     found.require_results("nothing to export")
@@ -234,21 +230,16 @@ def export_run(
             for name, content in logs:
                 files.write_private(file / name, content)
         else:
-            rows = encode_rows(export_rows(found), wanted, for_spreadsheets=for_spreadsheets)
-            files.write_private(file, rows, new=True)
+            files.write_private(file, encode_rows(export_rows(found), wanted), new=True)
     return file
 
 
-def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat:
-    """Return the format with a name. Raise `UsageError` if the name or an option is wrong."""
+def require_format(name: str) -> ExportFormat:
+    """Return the format with a name. Raise `UsageError` if the name is wrong."""
     known = get_args(ExportFormat)
     if name not in known:
         raise UsageError(
             f"'{name}' is not an export format: choose one of {', '.join(known)} (--format)."
-        )
-    if for_spreadsheets and name != "csv":
-        raise UsageError(
-            f"for_spreadsheets (--for-spreadsheets) is only for CSV: leave it out for {name}."
         )
     return cast("ExportFormat", name)
 

@@ -196,13 +196,7 @@ def _describe_result(result: Result) -> str:
     return f"{text}. {result.error or ''}".rstrip()
 
 
-def export(
-    *,
-    run: options.Run,
-    as_format: str | None = None,
-    out: str = _STDOUT,
-    for_spreadsheets: bool = False,
-) -> None:
+def export(*, run: options.Run, as_format: str | None = None, out: str = _STDOUT) -> None:
     """Export a run for other programs, or copy it to another folder or store.
 
     There is one row for each decision, with its result, time, cost, and the answers of the
@@ -217,9 +211,6 @@ def export(
     out : FILE|DIR|STORE
         New file; for inspect a new folder; for run a new folder or STORE#NAME. '-' is standard
         output.
-    for_spreadsheets
-        In CSV, put an apostrophe before texts that a spreadsheet would run as a formula. Without
-        this option, texts do not change.
     """
     from dqa.api.reporting import export_rows, export_run, require_format
     from dqa.report.export_rows import encode_rows
@@ -232,13 +223,13 @@ def export(
         echo(f"The run is in {copy_run(run, out)}.")
         return
     if out != _STDOUT:
-        written = export_run(run, out, as_format, for_spreadsheets=for_spreadsheets)
+        written = export_run(run, out, as_format)
         echo(f"The run is in {written}.")
         return
-    wanted = require_format(as_format or "jsonl", for_spreadsheets=for_spreadsheets)
+    wanted = require_format(as_format or "jsonl")
     if wanted == "parquet" or wanted == "inspect":  # noqa: PLR1714  (type checkers narrow it so)
         raise UsageError(f"The format {wanted} needs a new file or folder (--out).")
-    echo_data(encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode())
+    echo_data(encode_rows(export_rows(run), wanted).decode())
 
 
 def compare(

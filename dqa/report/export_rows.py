@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 RowFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
 """File formats of rows."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of cells that a spreadsheet runs as formulas."""
-
 
 class ExportedDecision(Result):
     """A decision as a row of the export: its result and further data.
@@ -56,9 +53,7 @@ class ExportedDecision(Result):
     shortcuts: dict[str, Candidate | None] = Field(default_factory=dict)
 
 
-def encode_rows(
-    rows: Iterable[ExportedDecision], as_format: RowFormat, *, for_spreadsheets: bool = False
-) -> bytes:
+def encode_rows(rows: Iterable[ExportedDecision], as_format: RowFormat) -> bytes:
     """Return the content of a file with rows.
 
     Parameters
@@ -68,14 +63,11 @@ def encode_rows(
     as_format
         The file format. In CSV, null is an empty cell, an empty text is ``""``, and lists and
         objects are JSON.
-    for_spreadsheets
-        In a CSV, whether to put an apostrophe before each text that a spreadsheet would run as a
-        formula. The exported texts then differ from the original texts.
     """
     if as_format == "jsonl":
         return b"".join(json_bytes(row) + b"\n" for row in rows)
     lists = as_format == "parquet"
-    table = _table([row.to_json() for row in rows], lists=lists, defused=for_spreadsheets)
+    table = _table([row.to_json() for row in rows], lists=lists)
     written = io.BytesIO()
     if as_format == "parquet":
         from pyarrow import parquet
@@ -93,7 +85,7 @@ def json_bytes(value: object) -> bytes:
     return well_formed(json.dumps(plain(value), ensure_ascii=False, allow_nan=False)).encode()
 
 
-def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool, defused: bool) -> pa.Table:
+def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool) -> pa.Table:
     import pyarrow as pa
 
     numbers = {"boolean": pa.bool_(), "integer": pa.int64(), "number": pa.float64()}
@@ -103,8 +95,6 @@ def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool, defused: bool) ->
         cells = [line[name] for line in lines]
         if kind not in numbers:
             cells = [_text(cell, kind, lists=lists) for cell in cells]
-            if defused:
-                cells = [f"'{c}" if str(c).startswith(_FORMULA) else c for c in cells]
         texts = pa.list_(pa.string()) if kind == "array" and lists else pa.string()
         columns[name] = pa.array(cells, numbers.get(kind, texts))
     return pa.table(columns)

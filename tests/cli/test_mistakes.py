@@ -97,7 +97,6 @@ WRONG = {
     "export run --format parquet": "parquet needs a new file",
     "export run --out none/rows.csv": "does not exist",
     "export run --out folder --format inspect": "is not empty",
-    "export run --format jsonl --for-spreadsheets": "only for CSV",
     "show run --decider planrug": "no decider 'planrug'",
     "report run": "--json",
     "compare run": "needs at least two",

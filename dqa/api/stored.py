@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import TypeAlias
@@ -18,7 +19,7 @@ from dqa.core.files import DATA_BYTES, read_json, require_folder
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.copying import copy, read_content, read_old
-from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
+from dqa.evaluation.location import DATABASE, RunLocation, locate_run
 from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.record import register_scenarios
 from dqa.evaluation.results import NO_MODEL, Outcome
@@ -28,11 +29,6 @@ from dqa.evaluation.traces import Trace
 from dqa.evaluation.writable import require_writable
 from dqa.loaders.sources import OwnQuestions
 from dqa.report.counts import RunCounts, count_decisions
-
-_DEEPEST = 5
-"""The maximum depth of folders that are searched."""
-
-_SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 
 class StoredRun(Record):
@@ -77,10 +73,9 @@ class StoredRun(Record):
 
 
 def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
-    """Find the runs and the stores in folders and their subfolders.
+    """Find the runs in stores, in folders and in the direct subfolders of these folders.
 
-    Hidden folders and folders more than five levels deep are skipped. A run that cannot be read is
-    listed with the reason.
+    Hidden folders are skipped. A run that cannot be read is listed with the reason.
 
     Parameters
     ----------
@@ -106,7 +101,7 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
         else:
             if folders:
                 require_folder(location.folder, "Name folders with runs, or stores.")
-            runs = list(_runs_below(location.folder))
+            runs = list(_runs_in(location.folder))
         for run in runs:
             where = run.store if run.file is None else run.file.resolve()
             found.setdefault(f"{where}#{run.name}", run)
@@ -254,35 +249,13 @@ def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> Ru
     return copy(old or read_content(source), target)
 
 
-def _runs_below(top: Path) -> Iterator[RunLocation]:
-    """Yield the runs in a folder and its subfolders, including runs of older versions."""
-    for path, below, files in os.walk(top):
-        folder = Path(path)
-        if {"run.json", "traces.jsonl"} <= {*files} and DATABASE not in files:
-            yield RunLocation.of_folder(folder)
-        if len(folder.relative_to(top).parts) >= _DEEPEST:
-            below.clear()
-        for name in sorted(files):
-            if Path(name).suffix.lower() in STORE_SUFFIXES and not name.startswith("."):
-                yield from _runs_in(folder / name)
-        below[:] = sorted(n for n in below if not n.startswith(".") and n not in _SKIPPED)
-
-
-def _runs_in(file: Path) -> list[RunLocation]:
-    """Return the runs of a store. Return no runs if the database is not a store."""
-    location, is_folder = RunLocation.of_file(file), file.name == DATABASE
-    try:
-        if not is_store(location):
-            return []
-    except DqaError:
-        return []
-    try:
-        names = run_names(location)
-    except DqaError:  # the list shows this problem
-        return [RunLocation.of_folder(file.parent) if is_folder else location]
-    if is_folder and names == [FOLDER_RUN]:
-        return [RunLocation.of_folder(file.parent)]
-    return [location.named(name) for name in names]
+def _runs_in(top: Path) -> Iterator[RunLocation]:
+    """Yield the runs in a folder and in its direct subfolders."""
+    for file in chain(top.glob(DATABASE), top.glob(f"[!.]*/{DATABASE}")):
+        location = RunLocation.of_folder(file.parent)
+        with suppress(DqaError):  # the file is not a database
+            if is_store(location):
+                yield location
 
 
 def _describe(location: RunLocation) -> StoredRun:

@@ -45,8 +45,8 @@ def list_runs(
     Parameters
     ----------
     folders
-        Folders (searched with their subfolders) or stores. By default, 'runs' and the current
-        folder.
+        Stores, or folders whose direct subfolders are searched, too. By default, 'runs' and the
+        current folder.
     """
     from dqa.api.stored import find_runs
 

@@ -23,7 +23,7 @@ def test_the_same_command_goes_on_with_its_own_run(
     assert "all decisions were already made" in again.err
     other = dqa("eval", "--generated", generated, *HOW, "--limit", "1", "--out", f"{store}#few")
     assert other.code == 0
-    listed = json.loads(dqa("runs", tmp_path, "--json").out)
+    listed = json.loads(dqa("runs", store, "--json").out)
     assert {Path(run["folder"]).name.partition("#")[2] for run in listed} >= {"few"}
     assert [run["counts"]["complete"] for run in listed] == [True, True]
     assert "2 runs: choose one of" in dqa("show", store).err

@@ -132,7 +132,7 @@ def test_runs_are_listed_wherever_they_lie(
     assert counts["complete"] is False
     assert "9999" in found["runs/newer"]["problem"]
     assert found["runs/newer"]["began"] is None
-    text = dqa("runs", top).out
+    text = dqa("runs", top, top / "runs").out
     assert re.search(r"14 of 24 judged, [\d.]+ % of them right; 6 failed; 4 not", text)
     assert f"resume with: dqa eval --resume {top / 'run'}" in text
     assert re.search(

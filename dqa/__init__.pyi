@@ -1,8 +1,7 @@
 # The public names of dqa and their modules, for type checkers and for the lazy import.
 
-from dqa.api.agents import AgentTool as AgentTool
 from dqa.api.agents import Decided as Decided
-from dqa.api.agents import agent_tools as agent_tools
+from dqa.api.agents import langchain_tools as langchain_tools
 from dqa.api.asking import Decisions as Decisions
 from dqa.api.asking import ask as ask
 from dqa.api.asking import write_decision_page as write_decision_page
@@ -26,23 +25,17 @@ from dqa.api.games import play as play
 from dqa.api.games import play_tournament as play_tournament
 from dqa.api.games import train_player as train_player
 from dqa.api.langchain_agents import decision_node as decision_node
-from dqa.api.langchain_agents import langchain_tools as langchain_tools
 from dqa.api.listing import Entry as Entry
 from dqa.api.listing import format_names as format_names
 from dqa.api.listing import installed as installed
 from dqa.api.listing import json_schema as json_schema
 from dqa.api.listing import list_deciders as list_deciders
 from dqa.api.listing import settings_of as settings_of
-from dqa.api.looking import DescribedTable as DescribedTable
 from dqa.api.looking import QueriedRows as QueriedRows
 from dqa.api.looking import ShownSchema as ShownSchema
-from dqa.api.looking import StatementVerdict as StatementVerdict
 from dqa.api.looking import check_statement as check_statement
-from dqa.api.looking import describe_table as describe_table
-from dqa.api.looking import find_columns as find_columns
 from dqa.api.looking import query as query
 from dqa.api.looking import read_schema as read_schema
-from dqa.api.looking import sample_rows as sample_rows
 from dqa.api.mcp_server import mcp_server as mcp_server
 from dqa.api.mcp_server import serve_mcp as serve_mcp
 from dqa.api.questions import read_generated as read_generated
@@ -105,6 +98,9 @@ from dqa.core.truth import Truth as Truth
 from dqa.deciders.answers import choice_of as choice_of
 from dqa.deciders.base import DeciderFactory as DeciderFactory
 from dqa.deciders.base import Settings as Settings
+from dqa.deciders.lookup import describe_table as describe_table
+from dqa.deciders.lookup import find_columns as find_columns
+from dqa.deciders.lookup import sample_rows as sample_rows
 from dqa.evaluation.audit import Annotation as Annotation
 from dqa.evaluation.audit import ReleaseAudit as ReleaseAudit
 from dqa.evaluation.audit import annotate as annotate

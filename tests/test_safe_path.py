@@ -45,7 +45,7 @@ MCP = (
     {
         "method": "tools/call",
         "id": 2,
-        "params": {"name": "query", "arguments": {"statement": "SELECT name FROM shop"}},
+        "params": {"name": "query_database", "arguments": {"statement": "SELECT name FROM shop"}},
     },
 )
 

@@ -1,27 +1,23 @@
-"""Provide the tools of `dqa.api.agents` to LangChain agents, and a decision node to LangGraph."""
+"""Provide a decision node to LangGraph."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any, NoReturn, TypedDict
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import interrupt
 
-from dqa.api.agents import AgentTool, Databases, agent_tools, bounded, is_fixable
+from dqa.api.agents import ASK, AskArguments, decide, require_askable
 from dqa.api.asking import Decisions
-from dqa.api.looking import ToolRecord
-from dqa.core.database import DEFAULT_LIMITS, Database, Limits
-from dqa.core.errors import DqaError, UnparsableReplyError, UsageError
+from dqa.core.database import Database
+from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.events import ReviewKind
 from dqa.core.journal import Journal, use_journal
 from dqa.core.review import Review, ReviewAnswer, Reviewer, review_kinds
-from dqa.deciders.tools import describe_misfit
+from dqa.deciders.tools import checked_arguments
 
 _JOURNAL, _PENDING = "dqa_journal", "dqa_pending"
 _CHECKPOINTER = "__pregel_checkpointer"
@@ -108,44 +104,6 @@ def _answer(pending: Mapping[str, Any]) -> ReviewAnswer:
             shown["problem"] = str(error)
 
 
-def langchain_tools(
-    databases: Databases, *, limits: Limits = DEFAULT_LIMITS, decisions: Decisions | None = None
-) -> list[BaseTool]:
-    """Return LangChain tools for open databases, to use in ``create_agent`` or any other agent.
-
-    A tool returns a text for the model. The artifact of the tool message is the record
-    (`QueriedRows`, `DescribedTable`). An error that the model can fix is returned as a message with
-    ``status="error"``. A failing database raises `InfrastructureError`.
-
-    Parameters
-    ----------
-    databases, limits, decisions
-        See `agent_tools`.
-    """
-    return [*map(_langchain, agent_tools(databases, limits=limits, decisions=decisions))]
-
-
-def _langchain(tool: AgentTool) -> StructuredTool:
-    def run(**arguments: Any) -> tuple[str, ToolRecord]:  # noqa: ANN401  (the tool's arguments)
-        try:
-            found = tool.call(arguments)
-        except DqaError as error:
-            if is_fixable(error):
-                raise ToolException(bounded(str(error))) from error
-            raise
-        return found.to_text(), found
-
-    return StructuredTool(
-        func=run,
-        name=tool.name,
-        description=tool.description,
-        args_schema=tool.arguments,
-        response_format="content_and_artifact",
-        handle_tool_error=True,
-        handle_validation_error=partial(describe_misfit, tool.name, tool.arguments),
-    )
-
-
 def decision_node(
     database: Database,
     decisions: Decisions,
@@ -181,9 +139,9 @@ def decision_node(
         to the question ends the decision, the node raises the error of the failure. With a review,
         the node is a LangGraph graph.
     """
-    *_, ask = agent_tools(database, decisions=decisions)
+    require_askable(decisions)
 
-    def decide(state: Mapping[str, Any], reviewer: Reviewer | None = None) -> dict[str, Any]:
+    def decide_state(state: Mapping[str, Any], reviewer: Reviewer | None = None) -> dict[str, Any]:
         text = state.get(question)
         text = {"question": text} if isinstance(text, str) else text
         if not isinstance(text, Mapping):
@@ -191,15 +149,15 @@ def decision_node(
                 f"The state has no question under the key '{question}': store a text, or a "
                 "mapping with question, rules and candidates."
             )
-        action = partial(ask.action, reviewer=reviewer, review=review)
         try:
-            return replace(ask, action=action).call(text).to_json()
+            asked = checked_arguments(ASK, AskArguments, text)
         except UnparsableReplyError as error:
             raise UsageError(
                 f"The question under the key '{question}' of the state is invalid: {error}"
             ) from error
+        return decide(decisions, database, reviewer=reviewer, review=review, **asked).to_json()
 
     if review:
         review_kinds(review)
-        return _pausing_node(decide, question, decision)
-    return lambda state: {decision: decide(state)}
+        return _pausing_node(decide_state, question, decision)
+    return lambda state: {decision: decide_state(state)}

@@ -16,17 +16,19 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from weakref import WeakValueDictionary
 
-from dqa.api.agents import AgentTool, Databases, agent_tools, bounded, is_fixable
+from dqa.api.agents import ASK, Decided, bounded, langchain_tools
 from dqa.api.asking import Decisions
-from dqa.api.databases import Access, audit_of, open_database, policy_of
+from dqa.api.databases import open_database
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.distribution import install_command, own_version
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
+from dqa.core.evidence import QUERY, SAMPLE, Evidence
 from dqa.core.secrets import redact
+from dqa.deciders.tools import schema_of
 from dqa.guard import Audit, Policy
-from dqa.loaders.locations import located, whole_url
 
 if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
     from mcp.server.lowlevel.server import Server
     from mcp_types import CallToolResult, Tool
 
@@ -41,18 +43,18 @@ _MOST_OF_CLIENT = 8
 
 
 def mcp_server(
-    databases: Databases, *, limits: Limits = DEFAULT_LIMITS, decisions: Decisions | None = None
+    database: Database, *, limits: Limits = DEFAULT_LIMITS, decisions: Decisions | None = None
 ) -> Server[Any]:
-    """Return a server of the Model Context Protocol for open databases.
+    """Return a server of the Model Context Protocol for an open database.
 
     The server is an object of the official SDK. Its method ``streamable_http_app()`` returns an
     ASGI application; ``mcp.Client(server)`` connects to it in the same process. `serve_mcp` also
-    opens the databases and runs the server.
+    opens the database and runs the server.
 
     Parameters
     ----------
-    databases, limits, decisions
-        See `agent_tools`. The databases stay open until the caller closes them.
+    database, limits, decisions
+        See `langchain_tools`. The database stays open until the caller closes it.
 
     Raises
     ------
@@ -65,7 +67,8 @@ def mcp_server(
     from mcp.server.lowlevel.server import Server
     from mcp_types import INVALID_PARAMS, ListToolsResult
 
-    tools = {tool.name: tool for tool in agent_tools(databases, limits=limits, decisions=decisions)}
+    offered = langchain_tools(database, limits=limits, decisions=decisions)
+    tools = {tool.name: tool for tool in offered}
     listed = [_listed(tool) for tool in tools.values()]
     clients: WeakValueDictionary[tuple[str, ...], CapacityLimiter] = WeakValueDictionary()
 
@@ -86,14 +89,14 @@ def mcp_server(
     return Server(
         "dqa",
         version=own_version(),
-        instructions=_instructions(next(iter(tools.values())).databases),
+        instructions=_INSTRUCTIONS.format(database.language),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
 
 
 def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
-    databases: str | Path | Sequence[str | Path] | Mapping[str, str | Path],
+    database: str | Path,
     *,
     tables: Sequence[str] = (),
     policy: Policy | Path | str | None = None,
@@ -105,18 +108,15 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
     port: int = 8000,
     allowed_hosts: Sequence[str] = (),
 ) -> None:
-    """Open databases and serve them to agents until the client disconnects or a signal arrives.
+    """Open a database and serve it to agents until the client disconnects or a signal arrives.
 
     Ctrl-C or SIGTERM ends the process immediately, even if calls are running. If the client
     disconnects, the process first waits until all running calls have ended.
 
     Parameters
     ----------
-    databases
-        One location, a sequence of locations, or a mapping from names to locations. In a sequence,
-        a location may be ``NAME=URL``.
-    tables, policy, audit
-        See `open_database`. These arguments apply to every database.
+    database, tables, policy, audit
+        See `open_database`.
     limits, decisions
         See `mcp_server`.
     transport
@@ -131,11 +131,11 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
     Raises
     ------
     UsageError
-        A database cannot be opened with these arguments, or the port cannot be used.
+        The database cannot be opened with these arguments, or the port cannot be used.
     MissingKeyError
         The extra ``mcp``, or a driver, is not installed.
     DatabaseUnavailableError
-        A database cannot be reached.
+        The database cannot be reached.
     """
     _require_sdk()
     import anyio
@@ -148,12 +148,8 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
             listening = stack.enter_context(_listen(host, port))
             # Accepted sockets inherit this option. Without it, each call waits 40 ms.
             listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        opened: dict[str, Database] = {}
-        access: Access = {"policy": policy_of(policy), "audit": audit_of(audit), "tables": tables}
-        for name, location in located(databases).items():
-            whole = whole_url(location, name)
-            opened[name] = open_database(whole, limits=limits, **access)
-            stack.callback(opened[name].close)
+        opened = open_database(database, limits=limits, policy=policy, audit=audit, tables=tables)
+        stack.callback(opened.close)
         server = mcp_server(opened, limits=limits, decisions=decisions)
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -174,30 +170,28 @@ def _require_sdk() -> None:
         ) from error
 
 
-def _listed(tool: AgentTool) -> Tool:
+def _listed(tool: BaseTool) -> Tool:
     from mcp_types import Tool, ToolAnnotations
 
     return Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=tool.arguments.model_json_schema(),
-        output_schema=tool.result.json_schema(),
+        input_schema=schema_of(tool).model_json_schema(),
         annotations=ToolAnnotations(
             read_only_hint=True,
             destructive_hint=False,
-            idempotent_hint=not tool.asks_model,
-            open_world_hint=tool.asks_model,
+            idempotent_hint=tool.name != ASK,
+            open_world_hint=tool.name == ASK,
         ),
     )
 
 
-def _instructions(databases: Mapping[str, Database]) -> str:
-    spoken = "; ".join(f"{name}: {one.language}" for name, one in databases.items())
-    return (
-        f"Read-only access to {spoken}. Look with schema, find, describe and sample, then query. "
-        "Every statement is checked before it runs. Its rows, bytes and seconds are limited. If "
-        "the server has an audit, it records every statement. An error says what to change."
-    )
+_INSTRUCTIONS = (
+    "Read-only access to a database: {}. Look with schema, find_columns, describe_table and "
+    "sample_rows, then query. Every statement is checked before it runs. Its rows, bytes and "
+    "seconds are limited. If the server has an audit, it records every statement. An error says "
+    "what to change."
+)
 
 
 def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
@@ -212,7 +206,7 @@ def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
     return (host, *(request.headers.get(name, "") for name in ("mcp-session-id", "authorization")))
 
 
-def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
+def _called(tool: BaseTool, arguments: Mapping[str, Any]) -> CallToolResult:
     """Call a tool.
 
     If the agent can fix an error, return the error as a result. Raise any other failure.
@@ -220,13 +214,11 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
     from mcp import MCPError
     from mcp_types import INTERNAL_ERROR, CallToolResult, TextContent
 
+    call = {"type": "tool_call", "id": tool.name, "name": tool.name, "args": dict(arguments)}
     try:
-        found = tool.call(arguments)
+        message = tool.invoke(call)
     except DqaError as error:
-        message = bounded(str(error))
-        if not is_fixable(error):
-            raise MCPError(INTERNAL_ERROR, message) from error
-        return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
+        raise MCPError(INTERNAL_ERROR, bounded(str(error))) from error
     except Exception as error:
         # The message of a bug may contain secrets, so the client gets only the class of the error.
         sys.stderr.write(redact(traceback.format_exc()))
@@ -234,10 +226,23 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
         raise MCPError(
             INTERNAL_ERROR, f"The tool {tool.name} failed because of a bug in dqa ({kind})."
         ) from error
+    found, text = message.artifact, message.text
+    failed = message.status == "error" or (isinstance(found, Evidence) and found.error is not None)
     return CallToolResult(
-        content=[TextContent(type="text", text=found.to_text())],
-        structured_content=_exact(found.to_json()),
+        content=[TextContent(type="text", text=bounded(text) if failed else text)],
+        structured_content=_data(found),
+        is_error=failed,
     )
+
+
+def _data(found: Decided | Evidence | None) -> dict[str, Any] | None:
+    """Return a decision, or the rows of a statement, as data for programs."""
+    if isinstance(found, Decided):
+        return dict(_exact(found.to_json()))
+    if found is None or found.tool not in {QUERY, SAMPLE} or len(found.rows) < found.row_count:
+        return None
+    data = {name: getattr(found, name) for name in ("columns", "rows", "cut", "total")}
+    return dict(_exact(data))
 
 
 _LARGEST = 2**53 - 1

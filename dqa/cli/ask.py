@@ -257,7 +257,7 @@ _DECIDING = DECIDING._replace(names=(*DECIDING.names, "seconds"))
 def mcp(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,
-    database: list[str],
+    database: options.DatabaseLocation,
     access: options.AccessOptions,
     transport: Literal["stdio", "http"] = "stdio",
     host: str = "127.0.0.1",
@@ -268,15 +268,13 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     scenario: list[str] | None = None,
     calling: CallOptions,
 ) -> None:
-    """Serve databases to agents over the Model Context Protocol (MCP), read-only.
+    """Serve a database to agents over the Model Context Protocol (MCP), read-only.
 
     Every statement is checked, limited and recorded. The tool 'ask' makes a decision; it needs
     --model or --decider.
 
     Parameters
     ----------
-    database : [NAME=]URL|PATH
-        Database that agents may read. May be repeated; then give each database a name (NAME=URL).
     transport
         How clients connect: over standard input and output, or over streamable HTTP.
     host : ADDRESS

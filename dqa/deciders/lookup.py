@@ -7,6 +7,7 @@ the most similar name.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 from langchain_core.tools import StructuredTool
@@ -54,57 +55,66 @@ class _WordsArguments(Arguments):
     words: Text = Argument(description="words that say what the column holds")
 
 
-def lookup_tools(
-    database: Database, display: Display = DEFAULT_DISPLAY
-) -> tuple[StructuredTool, ...]:
-    """Return ``describe_table(name)``, ``sample_rows(name)`` and ``find_columns(words)``.
+def describe_table(database: Database, name: str, display: Display = DEFAULT_DISPLAY) -> Evidence:
+    """Return the columns, keys and comments of one table, node label or relationship type.
 
     Parameters
     ----------
     database
         The guarded database.
+    name
+        The name. Its case matters only if two names differ only in case.
     display
-        The format in which the tools show values.
+        The format in which sample values are shown.
     """
+    started, schema = perf_counter(), database.schema()
+    parts = find_parts(schema, name)
+    if not parts:
+        return _unknown(schema, DESCRIBE, name)
+    own = schema.replace_parts([narrow_part(part) for part in parts])
+    shown = sampled_schema(database, display.samples, schema=own)
+    lines = [*describe_parts(shown, shown.parts), *describe_neighbours(schema, parts)]
+    while len(lines) > 1 and sum(map(estimate_tokens, lines)) > _TOKENS:
+        lines.pop()
+    seconds = perf_counter() - started
+    return Evidence(name, "\n".join(lines), seconds=seconds, tool=DESCRIBE)
 
-    def describe(name: str) -> Evidence:
-        started, schema = perf_counter(), database.schema()
-        parts = find_parts(schema, name)
-        if not parts:
-            return _unknown(schema, DESCRIBE, name)
-        own = schema.replace_parts([narrow_part(part) for part in parts])
-        shown = sampled_schema(database, display.samples, schema=own)
-        lines = [*describe_parts(shown, shown.parts), *describe_neighbours(schema, parts)]
-        while len(lines) > 1 and sum(map(estimate_tokens, lines)) > _TOKENS:
-            lines.pop()
-        seconds = perf_counter() - started
-        return Evidence(name, "\n".join(lines), seconds=seconds, tool=DESCRIBE)
 
-    def find(words: str) -> Evidence:
-        started, schema = perf_counter(), database.schema()
-        found = rank_fields(schema, words, _FOUND)
-        lines = [describe_field(schema, part, field) for part, field in found]
-        text = "\n".join(lines) or "No column matches these words. Try other words, one at a time."
-        seconds = perf_counter() - started
-        return Evidence(words, text, row_count=len(lines), seconds=seconds, tool=FIND)
+def find_columns(database: Database, words: str) -> Evidence:
+    """Return the columns or properties whose names or comments match words best."""
+    started, schema = perf_counter(), database.schema()
+    found = rank_fields(schema, words, _FOUND)
+    lines = [describe_field(schema, part, field) for part, field in found]
+    text = "\n".join(lines) or "No column matches these words. Try other words, one at a time."
+    seconds = perf_counter() - started
+    return Evidence(words, text, row_count=len(lines), seconds=seconds, tool=FIND)
 
-    def sample(name: str) -> Evidence:
-        schema = database.schema()
-        parts = find_parts(schema, name)
-        if not parts:
-            return _unknown(schema, SAMPLE, name)
-        statement = look_at_rows(database, schema, parts[0], _ROWS.rows)
-        seen = observe(database, statement, _ROWS, display)
-        return replace(seen, statement=name, tool=SAMPLE)
 
+def sample_rows(database: Database, name: str, display: Display = DEFAULT_DISPLAY) -> Evidence:
+    """Return some rows of one table, node label or relationship type; see `describe_table`."""
+    schema = database.schema()
+    parts = find_parts(schema, name)
+    if not parts:
+        return _unknown(schema, SAMPLE, name)
+    statement = look_at_rows(database, schema, parts[0], _ROWS.rows)
+    seen = observe(database, statement, _ROWS, display)
+    return replace(seen, statement=name, tool=SAMPLE)
+
+
+def lookup_tools(
+    database: Database, display: Display = DEFAULT_DISPLAY
+) -> tuple[StructuredTool, ...]:
+    """Return the tools ``describe_table``, ``sample_rows`` and ``find_columns`` for a database."""
     one = "table" if database.kind == "relational" else "node label or relationship type"
     described = f"It returns all columns, keys and comments of one {one}."
     sampled = f"It returns some rows of one {one}, {_ROWS.rows} rows at most."
     found = f"It returns the {_FOUND} columns that fit some words best."
+    describe = partial(describe_table, database, display=display)
+    sample = partial(sample_rows, database, display=display)
     return (
         evidence_tool(describe, DESCRIBE, described, _NamedArguments),
         evidence_tool(sample, SAMPLE, sampled, _NamedArguments),
-        evidence_tool(find, FIND, found, _WordsArguments),
+        evidence_tool(partial(find_columns, database), FIND, found, _WordsArguments),
     )
 
 

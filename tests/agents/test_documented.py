@@ -26,7 +26,7 @@ SAID = [
     'It is: ["name"]\n["North"]\n(1 row)',
     "North",
     f"{DEAREST}\nNorth",
-    '["North", 7.5]',
+    "('North', 7.5)",
 ]
 """What each block prints, in their order."""
 
@@ -57,7 +57,7 @@ def test_the_blocks_of_python_run(
     block = block.replace('model="openai:gpt-5"', "model=DECIDING")
     block = block.replace('"openai:gpt-5"', "CALLING")
     given: dict[str, Any] = {
-        "CALLING": Caller(calls=[("query", {"statement": DEAREST})]),
+        "CALLING": Caller(calls=[("query_database", {"statement": DEAREST})]),
         "DECIDING": PreparedReplies([query(DEAREST), answer("North")] * 2),
         "__name__": "documented",
     }
@@ -86,9 +86,8 @@ def test_a_client_s_configuration_starts_the_server(sales: Path) -> None:
 
     async def look() -> None:
         async with Client(there) as client:
-            named = {"database": "sales"} if words.count("--database") > 1 else {}
             found = await client.call_tool(
-                "query", {"statement": "SELECT count(*) FROM warehouse", **named}
+                "query_database", {"statement": "SELECT count(*) FROM warehouse"}
             )
             assert found.structured_content["rows"] == [[2]]
 

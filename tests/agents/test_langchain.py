@@ -66,25 +66,28 @@ def told(database: dqa.Database, *calls: tuple[str, dict[str, Any]]) -> list[Too
 
 
 def test_an_agent_of_langchain_s_uses_the_tools(database: dqa.Database) -> None:
-    """It looks, checks, makes mistakes that it is told of, and queries; records are artifacts."""
+    """It looks, checks, makes mistakes that it is told of, and queries; artifacts are evidence."""
     schema, described, sampled, checked, refused, unfit, rows = told(
         database,
         ("schema", {"question": "Which supplier?"}),
-        ("describe", {"table": "supplier"}),
-        ("sample", {"table": "supplier", "rows": 1}),
+        ("describe_table", {"name": "supplier"}),
+        ("sample_rows", {"name": "supplier"}),
         ("check", {"statement": "SELECT 1"}),
-        ("query", {"statement": "DELETE FROM supplier"}),
-        ("query", {"sql": "SELECT 1"}),
-        ("query", {"statement": "SELECT name FROM supplier ORDER BY price"}),
+        ("query_database", {"statement": "DELETE FROM supplier"}),
+        ("query_database", {"sql": "SELECT 1"}),
+        ("query_database", {"statement": "SELECT name FROM supplier ORDER BY price"}),
     )
     assert "supplier(id: INTEGER" in schema.text
-    assert isinstance(described.artifact, dqa.DescribedTable)
-    assert described.artifact.row_count == 3
-    assert sampled.artifact.rows == ((1, "Ada", 1.123456789, "ada@example.org"),)
+    assert described.text.startswith("supplier(")
+    assert "1.123456789" in sampled.text
+    assert sampled.artifact.rows[0] == (1, "Ada", 1.123456789, "ada@example.org")
     assert checked.text == "Allowed."
-    assert (refused.status, unfit.status, rows.status) == ("error", "error", "success")
+    assert refused.artifact.error == "RefusedStatementError"
+    assert (unfit.status, rows.status) == ("error", "success")
     assert "only a query may run" in refused.text
-    assert unfit.text.startswith('The call of query does not fit: "statement": Field required')
+    assert unfit.text.startswith(
+        'The call of query_database does not fit: "statement": Field required'
+    )
     assert rows.text == '["name"]\n["Cy"]\n["Ada"]\n["Bo"]\n(3 rows)'
 
 
@@ -92,7 +95,7 @@ def test_a_failing_database_ends_the_agent(database: dqa.Database) -> None:
     """No model takes it for something that it could mend."""
     database.close()
     with pytest.raises(DatabaseUnavailableError):
-        told(database, ("query", {"statement": "SELECT 1"}))
+        told(database, ("query_database", {"statement": "SELECT 1"}))
 
 
 def test_ask_is_a_tool_where_somebody_decides(database: dqa.Database) -> None:
@@ -100,11 +103,11 @@ def test_ask_is_a_tool_where_somebody_decides(database: dqa.Database) -> None:
     without = dqa.langchain_tools(database)
     assert [tool.name for tool in without] == [
         "schema",
-        "describe",
-        "sample",
-        "find",
+        "describe_table",
+        "sample_rows",
+        "find_columns",
         "check",
-        "query",
+        "query_database",
     ]
     *_, ask = dqa.langchain_tools(database, decisions=dqa.Decisions("first"))
     assert ask.invoke({"question": "Whom?", "candidates": ["Bo"]}).startswith("Choice: Bo\n")
@@ -151,13 +154,7 @@ def test_a_node_decides_within_a_graph(database: dqa.Database) -> None:
     state = compiled.invoke({"question": question}, HERE)
     assert state["letter"] == "Dear Bo, we are sorry."
     assert state["decision"]["ending"] == "answered"
-    assert state["decision"]["statements"] == [
-        {
-            "statement": "SELECT name FROM supplier ORDER BY price DESC LIMIT 1",
-            "row_count": 1,
-            "error": None,
-        }
-    ]
+    assert "SELECT name FROM supplier ORDER BY price DESC LIMIT 1" in state["decision"]["text"]
     assert compiled.get_state(HERE).values["decision"] == state["decision"]
 
 

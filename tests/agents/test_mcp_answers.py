@@ -18,37 +18,13 @@ from dqa.loaders.generator.manifest import read_generated
 from tests.agents.conftest import text_of
 
 
-def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) -> None:
-    """Every call names one."""
-    other = tmp_path / "other.csv"
-    other.write_text("city,people\nUlm,3\n", "utf-8")
-    with_names = {"sales": dqa.open_database(shop), "cities": dqa.open_database(other)}
-
-    async def look(client: Client) -> None:
-        tools = (await client.list_tools()).tools
-        assert tools[0].input_schema["properties"]["database"]["enum"] == ["sales", "cities"]
-        found = await client.call_tool(
-            "query", {"database": "cities", "statement": "SELECT city FROM other"}
-        )
-        assert found.structured_content["rows"] == [["Ulm"]]
-        assert found.structured_content["database"] == "cities"
-        unsaid = await client.call_tool("query", {"statement": "SELECT 1"})
-        assert '"database": Field required. It takes statement, database' in text_of(unsaid)
-        wrong = await client.call_tool("schema", {"database": "others"})
-        assert "'sales' or 'cities'" in text_of(wrong)
-
-    in_process(dqa.mcp_server(with_names), look)
-    for database in with_names.values():
-        database.close()
-
-
 def test_whole_numbers_beyond_json_readers_are_text(shop: Path) -> None:
     """JavaScript would round them."""
     database = dqa.open_database(shop)
 
     async def look(client: Client) -> None:
         statement = "SELECT 9007199254740993 AS a, -9007199254740991 AS b, 1.5 AS c"
-        found = await client.call_tool("query", {"statement": statement})
+        found = await client.call_tool("query_database", {"statement": statement})
         assert found.structured_content["rows"] == [["9007199254740993", -9007199254740991, 1.5]]
 
     in_process(dqa.mcp_server(database), look)
@@ -79,8 +55,7 @@ def test_only_the_servers_own_scenario_can_be_asked(generated: Path, tmp_path: P
         decided = await client.call_tool("ask", asked)
         assert not decided.is_error, text_of(decided)
         assert decided.structured_content["choice"] == questions.truth_of(question).official
-        assert decided.structured_content["model"] == "scripted:analyst"
-        assert decided.structured_content["statements"]
+        assert "scripted:analyst" in text_of(decided)
         other = await client.call_tool("ask", {"scenario": "building", "target": {"goods": "x"}})
         assert "There is no scenario 'building'. There are: locating." in text_of(other)
 
@@ -96,17 +71,19 @@ def test_what_a_policy_hides_is_in_no_answer(shop: Path) -> None:
     async def look(client: Client) -> None:
         for name, arguments in (
             ("schema", {}),
-            ("describe", {"table": "supplier"}),
-            ("sample", {"table": "supplier"}),
-            ("find", {"words": "price or email of a supplier"}),
+            ("describe_table", {"name": "supplier"}),
+            ("sample_rows", {"name": "supplier"}),
+            ("find_columns", {"words": "price or email of a supplier"}),
         ):
             result = await client.call_tool(name, arguments)
             assert not result.is_error
             assert "price" in text_of(result)
             assert "email" not in result.model_dump_json()
             assert "example.org" not in result.model_dump_json()
-        whole = await client.call_tool("query", {"statement": "SELECT * FROM supplier"})
-        hidden = await client.call_tool("query", {"statement": "SELECT email FROM supplier"})
+        whole = await client.call_tool("query_database", {"statement": "SELECT * FROM supplier"})
+        hidden = await client.call_tool(
+            "query_database", {"statement": "SELECT email FROM supplier"}
+        )
         assert (whole.is_error, hidden.is_error) == (False, True)
         assert "email" not in text_of(whole)
         assert "example.org" not in text_of(whole) + text_of(hidden)
@@ -122,7 +99,7 @@ def test_a_failing_database_is_an_error_of_the_protocol(shop: Path) -> None:
 
     async def look(client: Client) -> None:
         with pytest.raises(MCPError, match="is closed"):
-            await client.call_tool("query", {"statement": "SELECT 1"})
+            await client.call_tool("query_database", {"statement": "SELECT 1"})
 
     in_process(dqa.mcp_server(database), look)
 
@@ -136,7 +113,7 @@ def test_without_its_audit_no_statement_is_answered(shop: Path, tmp_path: Path) 
 
     async def look(client: Client) -> None:
         with pytest.raises(MCPError, match="cannot be recorded return no rows"):
-            await client.call_tool("query", {"statement": "SELECT 1"})
+            await client.call_tool("query_database", {"statement": "SELECT 1"})
 
     in_process(dqa.mcp_server(database), look)
     database.close()
@@ -154,7 +131,7 @@ def test_a_bug_tells_the_client_its_kind_and_nothing_else(
 
     async def look(client: Client) -> None:
         with pytest.raises(MCPError) as told:
-            await client.call_tool("query", {"statement": "SELECT 1"})
+            await client.call_tool("query_database", {"statement": "SELECT 1"})
         assert "bug in dqa (ZeroDivisionError)" in str(told.value)
 
     in_process(dqa.mcp_server(database), look)
@@ -175,7 +152,6 @@ def test_a_bug_tells_the_client_its_kind_and_nothing_else(
         (("--decider", "first", "--record", "kept.jsonl"), "leave out the option"),
         (("--transport", "http", "--host", "0.0.0.0"), "--allow-host"),  # noqa: S104
         (("--transport", "http", "--port", "TAKEN"), "Cannot listen"),
-        (("--database", "a=shop.db", "--database", "a=shop.db"), "'a'"),
     ],
 )
 def test_what_cannot_be_served_is_one_line_at_the_start(

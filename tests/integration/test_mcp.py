@@ -62,20 +62,20 @@ def test_an_agent_reads_a_server_and_fifty_attacks_are_refused(
     password = str(engine.url.password)
 
     async def walk(client: Client) -> None:
-        described = await client.call_tool("describe", {"table": "supplier"})
+        described = await client.call_tool("describe_table", {"name": "supplier"})
         assert "price: NUMERIC(9, 2)" in text_of(described)
-        assert text_of(described).endswith("Rows: 2.")
-        sampled = await client.call_tool("sample", {"table": "supplier"})
+        sampled = await client.call_tool("sample_rows", {"name": "supplier"})
         assert [row[1] for row in sampled.structured_content["rows"]] == ["Ada", "Bo"]
-        wrong = await client.call_tool("query", {"statement": "SELECT nothing FROM supplier"})
+        nothing = {"statement": "SELECT nothing FROM supplier"}
+        wrong = await client.call_tool("query_database", nothing)
         assert wrong.is_error
         for statement in tried:
-            refused = await client.call_tool("query", {"statement": statement})
+            refused = await client.call_tool("query_database", {"statement": statement})
             assert refused.is_error, statement
             assert f":{password}@" not in refused.model_dump_json()
 
-    named = f"shop={url.replace(f':{password}@', ':***@')}"
-    over_stdio("--database", named, "--audit", audit, env={"DQA_SHOP_URL": url}).run(walk)
+    masked = url.replace(f":{password}@", ":***@")
+    over_stdio("--database", masked, "--audit", audit, env={"DQA_POSTGRES_URL": url}).run(walk)
     assert content(shop) == before
     written = entries(audit)
     refused = [one["statement"] for one in written if not one["allowed"]]
@@ -107,7 +107,7 @@ def test_what_a_client_leaves_running_is_ended_on_the_server(shop: tuple[str, sa
         f"WITH RECURSIVE {mark}(n) AS (SELECT 1 UNION ALL SELECT n FROM {mark}) "
         f"SELECT count(*) FROM {mark}"
     )
-    call = {"name": "query", "arguments": {"statement": endless}}
+    call = {"name": "query_database", "arguments": {"statement": endless}}
     hang = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
 
     def running() -> int:

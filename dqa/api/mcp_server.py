@@ -230,7 +230,7 @@ def _called(tool: BaseTool, arguments: Mapping[str, Any]) -> CallToolResult:
     failed = message.status == "error" or (isinstance(found, Evidence) and found.error is not None)
     return CallToolResult(
         content=[TextContent(type="text", text=bounded(text) if failed else text)],
-        structured_content=_data(found),
+        structured_content=None if failed else _data(found),
         is_error=failed,
     )
 

@@ -16,29 +16,68 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field, TypeAdapter
 
 import dqa
 from dqa import plugins
 from dqa.core.errors import PluginError, UsageError
+from dqa.core.files import parse_toml
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.core.records import Record
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.deciders.base import Settings
 from dqa.loaders.generator.generate import common_label_rules, gather, size_of
 from dqa.loaders.generator.manifest import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.set_files import MANIFEST
-from dqa.loaders.sets import (
-    SetManifest,
-    SetPlan,
-    SetWorld,
-    read_manifest_of,
-    read_plan,
-    read_set,
-    written_options,
-)
-from dqa.scenarios.generation import Drawn, Request, Resistance
+from dqa.loaders.sets import SetManifest, SetWorld, read_manifest_of, read_set
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance
+
+
+class SetPart(Record):
+    """Worlds of one scenario and size, and the number of questions about them.
+
+    Attributes
+    ----------
+    questions
+        The number of questions about all worlds of the part.
+    per_database
+        The maximum number of questions per world.
+    hops
+        The value of `Difficulty.hops` for the questions of this part.
+    size
+        The fields of the worlds' size by name. Missing fields have their defaults.
+    """
+
+    scenario: str
+    questions: Annotated[int, Field(ge=1)]
+    per_database: Annotated[int, Field(ge=1)]
+    hops: Annotated[int, Field(ge=1)] = 1
+    size: dict[str, int] = Field(default_factory=dict)
+
+
+class SetPlan(Record):
+    """``set.toml``: the first fields of the manifest, and the questions to draw.
+
+    Attributes
+    ----------
+    resist
+        Names of deciders. Each decider answers wrongly all questions of the scenarios that it
+        supports.
+    parts
+        The worlds. The questions of a scenario are numbered consecutively over all its parts.
+    """
+
+    name: str
+    version: int
+    summary: str
+    seed: int
+    resist: tuple[str, ...] = ()
+    difficulty: dict[str, Any]
+    parts: Annotated[tuple[SetPart, ...], Field(min_length=1)]
 
 
 def main() -> None:
@@ -57,6 +96,12 @@ def main() -> None:
     write(plan, drawn, folder)
 
 
+def read_plan(name: str) -> SetPlan:
+    """Read ``set.toml`` in the folder of a set."""
+    text = (plugins.question_set(name) / "set.toml").read_text("utf-8")
+    return SetPlan.model_validate(parse_toml(text))
+
+
 def reworded(name: str) -> DrawnSet:
     """Return the stored worlds of a set with the current words of their scenarios."""
     drawn = DrawnSet(read_set(name, check_words=False), read_manifest_of(name).worlds)
@@ -68,11 +113,7 @@ def reworded(name: str) -> DrawnSet:
 
 def write(plan: SetPlan, drawn: DrawnSet, folder: Path) -> None:
     """Write the manifest of a set."""
-    with TemporaryDirectory() as parent:
-        out = Path(parent) / "set"
-        write_generated(drawn.questions, out, seed=plan.seed, options=written_options(plan))
-        manifest = manifest_of(plan, drawn, read_manifest(out).files)
-    text = json.dumps(manifest.to_json(), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(manifest_of(plan, drawn), indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(text, "utf-8", newline="\n")
 
 
@@ -127,29 +168,39 @@ def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:
     return DrawnSet(gather(plan.name, drawn.values()), tuple(worlds))
 
 
-def manifest_of(plan: SetPlan, drawn: DrawnSet, files: dict[str, str]) -> SetManifest:
-    """Return the manifest of a set after its files were written."""
+def manifest_of(plan: SetPlan, drawn: DrawnSet) -> dict[str, Any]:
+    """Write the files of a set to a temporary folder, and return the manifest of the set."""
     questions = drawn.questions
-    return SetManifest(
+    with TemporaryDirectory() as parent:
+        out = Path(parent) / "set"
+        options = {"set": plan.name, "version": plan.version}
+        write_generated(questions, out, seed=plan.seed, options=options)
+        files = read_manifest(out).files
+    manifest = SetManifest(
         name=plan.name,
         version=plan.version,
+        summary=plan.summary,
+        seed=plan.seed,
         generator_version=GENERATOR_VERSION,
         label_rules=common_label_rules(questions),
         worlds=drawn.worlds,
         questions={q.key: questions.question_hash(q) for q in questions.questions},
         files=files,
     )
+    # The plan contains only the bounds that are set. JSON has no infinite bounds.
+    return manifest.to_json() | {"difficulty": plan.difficulty}
 
 
 def _drawn(plan: SetPlan, scenario: str, resistance: Resistance | None) -> Iterator[Drawn]:
     """Draw the parts of the plan for a scenario, with consecutive numbers over all parts."""
+    difficulty = TypeAdapter(Difficulty).validate_python(plan.difficulty)
     databases = questions = 0
     for part in (part for part in plan.parts if part.scenario == scenario):
         request = Request(
             count=part.questions,
             seed=plan.seed,
             size=size_of(scenario, part.size),
-            difficulty=replace(plan.difficulty, hops=part.hops),
+            difficulty=replace(difficulty, hops=part.hops),
             per_database=part.per_database,
             resistance=resistance,
             databases_before=databases,

@@ -11,7 +11,7 @@ from dqa.core.errors import DqaError, MissingKeyError, UnknownNameError
 from dqa.core.records import Record
 from dqa.core.text import counted
 from dqa.deciders.base import SettingInfo
-from dqa.loaders.set_files import summary_of
+from dqa.loaders.set_files import read_document
 from dqa.scenarios import scenario_name
 from dqa.scenarios.document import Part
 
@@ -91,7 +91,7 @@ def _description(kind: str, name: str) -> str:
         backend = plugins.backend(name)
         return f"{backend.kind} database, {backend.dialect}"
     if kind == "set":
-        return summary_of(name)
+        return str(read_document(name).get("summary", ""))
     if kind == "world":
         return _world_described(name)
     # Without the simulator, which would import slow numerical packages.

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import dqa
-from benchmarks.make_set import draw_set, manifest_of
+from benchmarks.make_set import draw_set, manifest_of, read_plan
 from dqa import plugins
 from dqa.core.errors import DataError, UnknownNameError
-from dqa.loaders.generator.manifest import read_generated, read_manifest, write_generated
-from dqa.loaders.sets import read_plan, read_set, write_set, written_options
+from dqa.loaders.generator.manifest import read_generated, read_manifest
+from dqa.loaders.sets import read_set, write_set
 
 PLAN = """
 name = "two-small"
@@ -62,11 +62,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         plugins, "question_set", lambda name: made if name == "small" else known(name)
     )
     plan = read_plan("small")
-    drawn = draw_set(plan, None)
-    out = tmp_path / "files"
-    write_generated(drawn.questions, out, seed=plan.seed, options=written_options(plan))
-    manifest = manifest_of(plan, drawn, read_manifest(out).files)
-    (made / "manifest.json").write_text(json.dumps(manifest.to_json()), "utf-8")
+    manifest = manifest_of(plan, draw_set(plan, None))
+    (made / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     return made
 
 
@@ -108,7 +105,7 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda m: m.update(generator_version=999), "generator version 999"),
     (lambda m: m["worlds"][0].pop("first"), r"worlds\.0\.first: is missing"),
     (lambda m: m["worlds"].pop(), "4 questions in 'worlds', but 6 in 'questions'"),
-    (lambda m: m.update(name="two-large"), "describes two-large version 3"),
+    (lambda m: m.update(seed=6), "database 'q1' of 'locating' differs"),
 ]
 
 

@@ -156,7 +156,6 @@ def load(
     location: str | Path,
     *,
     question: str | None = None,
-    replace: str | None = None,
     shown: Shown = iter,
 ) -> tuple[LoadedHere, ...]:
     """Load each situation of the questions into its own namespace. Existing data stays.
@@ -169,8 +168,6 @@ def load(
         A server's URL, or a file.
     question
         The key of a question, to load only its situation; None loads all.
-    replace
-        The name of a namespace that may be overwritten, even if it contains other data.
     shown
         A function that takes the situations and returns an iterator over them. The function can
         show a progress bar.
@@ -191,7 +188,7 @@ def load(
     results = []
     for situation in shown(situations):
         started = perf_counter()
-        tag, is_new = backend.write(situation, where, replace)
+        tag, is_new = backend.write(situation, where)
         done, seconds = "loaded" if is_new else "was there", perf_counter() - started
         results.append(LoadedHere(**asdict(tag), done=done, seconds=seconds))
     return tuple(results)

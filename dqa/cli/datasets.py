@@ -247,7 +247,6 @@ def load(  # noqa: PLR0913  (one parameter per option)
     questions: QuestionOptions,
     reading: ReadOptions,
     question: str | None = None,
-    replace: str | None = None,
     drop: list[str] | None = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -260,8 +259,6 @@ def load(  # noqa: PLR0913  (one parameter per option)
     ----------
     question : KEY
         Load only the database of this question (SCENARIO/ID).
-    replace : NAMESPACE
-        Replace this namespace if it contains different data.
     drop : NAMESPACE
         Drop this namespace, and load nothing. Only a namespace that this command created can be
         dropped ('dqa list --database' shows them). May be repeated.
@@ -277,7 +274,7 @@ def load(  # noqa: PLR0913  (one parameter per option)
         done = unload(database, drop)
     else:
         read = reading.read(questions, question)
-        done = load_all(read, database, question=question, replace=replace, shown=track)
+        done = load_all(read, database, question=question, shown=track)
     lines = (
         f"{one.namespace}: {one.name}, {counted(one.rows, 'row')}, "
         f"{getattr(one, 'done', 'unloaded')}"

@@ -29,7 +29,7 @@ _NAMES = {
     MODELS: """deciders decider models model base_url protocol temperature top_p reasoning_effort
         extra_body settings record replay digits samples schema_tokens reference approve approved_by
         player players opponent opponents""",
-    DATABASES: "database databases dialect replace drop tables policy audit",
+    DATABASES: "database databases dialect drop tables policy audit",
     LIMITS: "row_limit budget",
 }
 GROUP_OF = {name: group for group, names in _NAMES.items() for name in names.split()}

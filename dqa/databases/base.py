@@ -136,11 +136,7 @@ class Backend:
         return self._guarded(session, access, existing=True)
 
     def load(
-        self,
-        situation: Situation,
-        location: str | None = None,
-        replace: str | None = None,
-        **access: Unpack[Access],
+        self, situation: Situation, location: str | None = None, **access: Unpack[Access]
     ) -> Database:
         """Write a situation into its own namespace and open it read-only.
 
@@ -153,8 +149,6 @@ class Backend:
         location
             The URL or path of the database. For an embedded engine, None means a database in
             memory.
-        replace
-            The name of a namespace that may be overwritten even if its content differs.
         access
             Policy, audit, limits and isolation.
 
@@ -171,20 +165,18 @@ class Backend:
         if location is None:
             opening = self._in_memory(situation)
         else:
-            tag, _ = self.write(situation, location, replace)
+            tag, _ = self.write(situation, location)
             opening = self._opening(location, namespace=tag.namespace)
         session = self._session(opening, access)
         return self._guarded(session, access)
 
-    def write(
-        self, situation: Situation, location: str, replace: str | None = None
-    ) -> tuple[LoadedSituation, bool]:
+    def write(self, situation: Situation, location: str) -> tuple[LoadedSituation, bool]:
         """Write a situation without opening it; see `load`.
 
         Return its tag, and whether it was written. If not, the database already contained it.
         """
         with self.start().connect(location) as namespaces:
-            return namespaces.load(situation, replace)
+            return namespaces.load(situation)
 
     @contextmanager
     def scratch(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import stat
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
@@ -196,15 +195,23 @@ class FileNamespaces(Namespaces):
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write a new file, and move it to its path when it is complete."""
+        if not self._path.parent.is_dir():
+            raise UsageError(f"There is no folder '{self._path.parent}' for a new database.")
+        # The new folder is private, so no other user can open the file before its mode is set.
+        folder = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
+        new = folder / self._path.name
         try:
-            self._put(situation, tag, replace=False)
+            make_private_folder(folder)
+            self._write(situation, tag, new)
+            new.chmod(0o600)
+            self._path.hardlink_to(new)  # fails if the file exists
         except FileExistsError:
             if not self.holds(tag):  # if it does, another process has loaded the situation
                 raise in_the_way(tag.namespace, self.read(tag.namespace)) from None
-
-    def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write a new file, and replace the old one when the new one is complete."""
-        self._put(situation, tag, replace=True)
+        except OSError as error:
+            raise UsageError(describe_file_error(error, self._path)) from error
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def drop(self, namespace: str) -> None:
         """Delete the file."""
@@ -222,24 +229,3 @@ class FileNamespaces(Namespaces):
         """Return `location` if `namespace` is the path of the same file, else `namespace`."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
-
-    def _put(self, situation: Situation, tag: LoadedSituation, *, replace: bool) -> None:
-        if not self._path.parent.is_dir():
-            raise UsageError(f"There is no folder '{self._path.parent}' for a new database.")
-        # The new folder is private, so no other user can open the file before its mode is set.
-        folder = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
-        new = folder / self._path.name
-        try:
-            make_private_folder(folder)
-            self._write(situation, tag, new)
-            new.chmod(stat.S_IMODE(self._path.stat().st_mode) if self._path.exists() else 0o600)
-            if replace:
-                new.replace(self._path)
-            else:
-                self._path.hardlink_to(new)  # fails if the file exists
-        except FileExistsError:
-            raise
-        except OSError as error:
-            raise UsageError(describe_file_error(error, self._path)) from error
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)

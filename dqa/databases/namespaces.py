@@ -139,15 +139,8 @@ class Namespaces(ABC):
             f"dqa only reads '{self.location}'. Load the data into a database file or a server."
         )
 
-    def load(self, situation: Situation, replace: str | None) -> tuple[LoadedSituation, bool]:
+    def load(self, situation: Situation) -> tuple[LoadedSituation, bool]:
         """Write a situation if the database does not contain it yet.
-
-        Parameters
-        ----------
-        situation
-            The situation.
-        replace
-            A namespace that may be dropped if its content differs.
 
         Returns
         -------
@@ -169,26 +162,19 @@ class Namespaces(ABC):
             if content is OtherContent.UNFINISHED:
                 others = self.tables(tag.namespace) - {TAG_TABLE, *situation.tables}
                 content = OtherContent.FOREIGN if others else content
-            if content is None:
-                self.create(situation, tag)
-            elif self.holds(tag):  # another process has just loaded it
-                return tag, False
-            else:
-                may_drop = content in WORTHLESS
-                if not may_drop and (replace is None or self.resolve(replace) != tag.namespace):
-                    raise in_the_way(tag.namespace, content)
-                self.replace(situation, tag)
+            if content in WORTHLESS:
+                self.drop(tag.namespace)
+            elif content is not None:
+                if self.holds(tag):  # another process has just loaded it
+                    return tag, False
+                raise in_the_way(tag.namespace, content)
+            self.create(situation, tag)
         return tag, True
 
     def holds(self, tag: LoadedSituation) -> bool:
         """Return whether the namespace of a tag contains the situation that the tag describes."""
         content = self.read(tag.namespace)
         return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
-
-    def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Replace the content of a namespace."""
-        self.drop(tag.namespace)
-        self.create(situation, tag)
 
     def name_for(self, situation: Situation) -> str:
         """Return the name of the namespace for a situation."""
@@ -244,9 +230,8 @@ def tag_of(situation: Situation, namespace: str) -> LoadedSituation:
 def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
     """Return the error for a namespace with different content."""
     what: object = content or OtherContent.EMPTY
+    advice = "Drop it yourself, or choose another location."
     if isinstance(content, LoadedSituation):
         what = f"situation '{content.name}' with different content"
-    return UsageError(
-        f"'{namespace}' contains {what}, which dqa does not overwrite. To delete this content and "
-        f"load the situation, add --replace {namespace}."
-    )
+        advice = f"'dqa load --drop {namespace}' drops it."
+    return UsageError(f"'{namespace}' contains {what}, which dqa does not overwrite. {advice}")

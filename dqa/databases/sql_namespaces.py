@@ -9,7 +9,6 @@ import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from uuid import uuid4
 
@@ -17,7 +16,6 @@ from dqa.core.errors import DatabaseUnavailableError, DqaError, UsageError
 from dqa.databases.errors import one_line, refused_script
 from dqa.databases.namespaces import (
     TAG_TABLE,
-    WORTHLESS,
     LoadedSituation,
     NamespaceContent,
     Namespaces,
@@ -176,13 +174,8 @@ class ServerNamespaces(Namespaces):
                 if isinstance(found, LoadedSituation):
                     yield found
 
-    def create(
-        self, situation: Situation, tag: LoadedSituation, *, is_finished: bool = True
-    ) -> None:
-        """Create and fill the namespace; drop it if an error occurs.
-
-        If `is_finished` is false, the row of the tag is not written, as in an unfinished load.
-        """
+    def create(self, situation: Situation, tag: LoadedSituation) -> None:
+        """Create and fill the namespace; drop it if an error occurs."""
         self._run(f"CREATE SCHEMA {quote(self.dialect, tag.namespace)}{self._options}")
         try:
             write_situation(
@@ -190,7 +183,6 @@ class ServerNamespaces(Namespaces):
                 run=self._run,
                 fill=self._fill,
                 namespace=tag.namespace,
-                is_finished=is_finished,
             )
         except BaseException:
             if not self.is_atomic:  # a rollback would not remove the tables
@@ -211,20 +203,6 @@ class ServerNamespaces(Namespaces):
     @abstractmethod
     def _fill(self, table: str, rows: Table) -> None:
         """Insert rows into a table; `table` is its quoted name."""
-
-    def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Replace the content.
-
-        If the engine cannot roll back CREATE and DROP, first write the new content under another
-        name, to check that the engine can store it.
-        """
-        if not self.is_atomic and self.read(tag.namespace) not in WORTHLESS:
-            trial = f"dqa_trial_{tag.namespace[-12:]}"
-            if self.read(trial) in WORTHLESS:  # left by a process that was killed
-                self.drop(trial)
-            self.create(situation, replace(tag, namespace=trial), is_finished=False)
-            self.drop(trial)
-        super().replace(situation, tag)
 
     def drop(self, namespace: str) -> None:
         """Drop a namespace. If dropping is interrupted, an unfinished load remains."""

@@ -225,7 +225,6 @@ def write_situation(  # noqa: PLR0913
     run: Callable[[str], object],
     fill: Callable[[str, Table], object],
     namespace: str | None = None,
-    is_finished: bool = True,
 ) -> None:
     """Create the tables of a situation, fill them and write the tag.
 
@@ -246,8 +245,6 @@ def write_situation(  # noqa: PLR0913
         Inserts rows into the table with a quoted name. There is at least one row.
     namespace
         The schema that will contain the tables.
-    is_finished
-        Whether to write the row of the tag table.
 
     Raises
     ------
@@ -271,7 +268,7 @@ def write_situation(  # noqa: PLR0913
         raise DataError(
             f"The database cannot store the situation '{situation.name}': {one_line(error)}."
         ) from error
-    if tag is not None and is_finished:
+    if tag is not None:
         values = (tag.scenario, tag.name, tag.content_hash, tag.rows)
         columns = [([value], c.stored) for value, c in zip(values, _TAG.columns, strict=True)]
         where = table_name(dialect, namespace, TAG_TABLE)

@@ -175,20 +175,16 @@ class EngineContract:
         with pytest.raises(UsageError):
             target.backend.unload(location, namespace)
 
-    def test_content_of_others_is_replaced_only_by_name(self, target: Target) -> None:
+    def test_content_of_others_is_never_changed(self, target: Target) -> None:
         """It is neither listed nor unloaded; the error names its namespace."""
         situation = world(4, "occupied")
         target.occupy(situation)
-        for replace in (None, "dqa_other"):
-            with pytest.raises(UsageError, match="--replace"):
-                target.load(situation, replace)
+        with pytest.raises(UsageError, match="does not overwrite"):
+            target.load(situation)
         assert target.loaded(situation) == []
         with pytest.raises(UsageError, match="does not contain a situation"):
             target.backend.unload(target.location(situation), target.namespace(situation))
         assert target.is_occupied(situation)
-        replaced = target.load(situation, target.namespace(situation))
-        assert read_back(replaced, situation) == situation
-        assert not target.is_occupied(situation)
 
     def test_a_failed_load_leaves_nothing(self, target: Target) -> None:
         """The error names the situation."""
@@ -198,9 +194,6 @@ class EngineContract:
             target.load(broken)
         assert target.loaded(broken) == []
         target.occupy(broken)  # fails if the namespace exists
-        with pytest.raises(DataError):
-            target.load(broken, target.namespace(broken))
-        assert target.is_occupied(broken)
 
     def test_a_query_returns_columns_and_rows(self, small: Database) -> None:
         """Values and missing values are those that were loaded."""

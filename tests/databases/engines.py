@@ -154,10 +154,10 @@ class Target:
         embedded = self.backend.embedded
         return self.location(situation) if embedded else namespace_for(situation)
 
-    def load(self, situation: Situation, replace: str | None = None, **access: Any) -> Database:
+    def load(self, situation: Situation, **access: Any) -> Database:
         """Load a situation and open it; see `Backend.load`."""
         self._known[situation.content_hash] = situation
-        database = self.backend.load(situation, self.location(situation), replace, **access)
+        database = self.backend.load(situation, self.location(situation), **access)
         self._opened.append(database)
         return database
 

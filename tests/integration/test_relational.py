@@ -65,32 +65,11 @@ def test_an_unfinished_load_is_dropped_only_without_tables_of_others(server: Tar
     namespace = namespace_for(situation)
     server.occupy(situation)
     server.run(situation, f"CREATE TABLE {namespace}.{TAG_TABLE} (scenario TEXT)")
-    with pytest.raises(UsageError, match=f"--replace {namespace}"):
+    with pytest.raises(UsageError, match="does not overwrite"):
         server.load(situation)
     assert server.is_occupied(situation)
     server.run(situation, f"DROP TABLE {namespace}.precious")
     assert read_back(server.load(situation), situation) == situation
-
-
-def test_a_namespace_with_a_view_and_a_trigger_is_replaced(server: Target) -> None:
-    """So is the rest of a replacement that was killed."""
-    situation = world(4, "occupied")
-    namespace = namespace_for(situation)
-    trial = f"dqa_trial_{namespace[-12:]}"
-    server.occupy(situation)
-    server.run(situation, f"CREATE VIEW {namespace}.seen AS SELECT 1 AS a")
-    if server.backend.name == "mysql":
-        server.run(
-            situation,
-            f"CREATE DATABASE {trial}",
-            f"CREATE TABLE {trial}.{TAG_TABLE} (scenario TEXT)",
-            f"CREATE TRIGGER {namespace}.seven BEFORE INSERT ON {namespace}.precious "
-            "FOR EACH ROW SET NEW.a = 7",
-        )
-    assert read_back(server.load(situation, namespace), situation) == situation
-    listed = "SELECT 1 FROM information_schema.{} WHERE table_schema = '{}'"
-    assert not server.run(situation, listed.format("views", namespace))
-    assert not server.run(situation, listed.format("tables", trial))
 
 
 def test_a_schema_that_appears_during_a_load_is_left_alone(server: Target) -> None:
@@ -101,4 +80,3 @@ def test_a_schema_that_appears_during_a_load_is_left_alone(server: Target) -> No
     with pytest.raises(UsageError), kind.connect(server.url) as namespaces:
         namespaces.create(situation, tag_of(situation, namespace_for(situation)))
     assert server.is_occupied(situation)
-    server.load(situation, namespace_for(situation))

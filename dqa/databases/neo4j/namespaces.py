@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.schema import quote_name
 from dqa.core.situation import Cell, NodeSchema, Situation, StoredType
-from dqa.databases.graph_rows import GraphRows, graph_rows, pack_order, require_graph
+from dqa.databases.graph_rows import GraphRows, graph_rows, pack_order
 from dqa.databases.namespaces import LoadedSituation, NamespaceContent, Namespaces, OtherContent
 from dqa.databases.neo4j.server import FAILURES, ORDER, TAG, Address, Server
 from dqa.databases.neo4j.session import Neo4j
@@ -134,11 +134,6 @@ class Neo4jNamespaces(Namespaces):
                 if self.read(namespace) is None:
                     self._drop_indexes(namespace)
             raise
-
-    def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Replace the content of a namespace; first check that the situation is a graph."""
-        require_graph(situation)
-        super().replace(situation, tag)
 
     def drop(self, namespace: str) -> None:
         """Drop the nodes of a label, its tag, constraints and indexes."""

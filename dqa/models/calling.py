@@ -35,7 +35,6 @@ from dqa.models.faults import (
 )
 from dqa.models.model_spans import call_span, note_reply
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy, Limiter
-from dqa.models.registry import served_models
 from dqa.models.replies import ModelReply, ask_once, original_error
 from dqa.models.scripted import ProgramModel
 
@@ -223,10 +222,7 @@ class _Call:
 
     def _final_error(self, kind: FaultKind, fault: FaultEvent, elapsed: float) -> DqaError:
         """Return the error for the last fault of the call. Record this error on a cassette."""
-        words = fault.message
-        if kind is FaultKind.NOT_FOUND and (known := served_models(self.chat)):
-            words = f"{words.rstrip('.')}. The server's models: {', '.join(known)}."
-        error = kind.to_error(words)
+        error = kind.to_error(fault.message)
         if kind.retryable:
             times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"
             error = ModelUnavailableError(

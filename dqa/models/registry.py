@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from dqa.core.distribution import install_command
@@ -197,7 +196,7 @@ def _provider_model(
     return OpenAIChat(model=model, **shared)
 
 
-def check_reachable(name: str, model: object, path: str = "") -> object:
+def check_reachable(name: str, model: object) -> None:
     """Check that the server of a model with OpenAI's protocol can be reached.
 
     Without this check, a wrong address would be reported only after minutes of retries.
@@ -208,13 +207,6 @@ def check_reachable(name: str, model: object, path: str = "") -> object:
         The name of the model.
     model
         The model. Scripted and replayed models have no server.
-    path
-        The path below the base URL that is requested.
-
-    Returns
-    -------
-    object
-        The JSON of the server's answer; None without a server, and if it refuses the request.
 
     Raises
     ------
@@ -225,7 +217,7 @@ def check_reachable(name: str, model: object, path: str = "") -> object:
 
     client = getattr(inner_model(model), "root_client", None)
     if client is None:
-        return None
+        return
     import openai
 
     from dqa.core.errors import MalformedReplyError
@@ -234,27 +226,14 @@ def check_reachable(name: str, model: object, path: str = "") -> object:
     timeout = openai.Timeout(_PROBE_SECONDS[0], connect=_PROBE_SECONDS[1])
     try:
         # The model's own client uses the same proxies and certificates as later requests.
-        found: object = client.with_options(timeout=timeout, max_retries=0).get(
-            path, cast_to=object
-        )
+        client.with_options(timeout=timeout, max_retries=0).get("", cast_to=object)
     except openai.APIConnectionError as error:
         problem = unreached(error)
         if problem is None:
-            return None
+            return
         raise ModelUnavailableError(
             f"The model {name} cannot be reached at {redact(str(client.base_url))}: {problem}. No "
             "question was asked."
         ) from error
     except (openai.OpenAIError, MalformedReplyError, RecursionError, ValueError):
-        return None  # A server answered, even if it refused this request.
-    return found
-
-
-def served_models(model: object) -> list[str]:
-    """Return the names of models that a model's server lists, at most the ten most similar."""
-    try:
-        listed: Any = check_reachable("", model, "models")
-        names = [str(one["id"]) for one in listed["data"]]
-    except (KeyError, TypeError, ModelUnavailableError):
-        return []
-    return get_close_matches(getattr(model, "model_name", ""), names, 10, 0.0)
+        pass  # A server answered, even if it refused this request.

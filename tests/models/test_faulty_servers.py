@@ -270,7 +270,7 @@ def test_every_fault_is_classified_and_every_request_is_counted(
         ended: ModelReply | DqaError = call_model(model, [HumanMessage("Where?")], recorder, policy)
     except DqaError as error:
         ended = error
-    asked = sum(map(bool, served.bodies))  # without the list of models
+    asked = len(served.bodies)
     faults = [event.fault for event in recorder.events if isinstance(event, FaultEvent)]
     if mode.fault:
         assert type(ended) is mode.error
@@ -289,15 +289,3 @@ def test_every_fault_is_classified_and_every_request_is_counted(
     assert asked == mode.requests
     assert recorder.usage + recorder.lost == sum([mode.cost] * asked, Usage())
     assert not mode.fault or recorder.usage == Usage()
-
-
-def test_an_unknown_model_is_reported_with_the_known_ones(
-    served: faulty.Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They come from the server's list, the most similar name first."""
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    known = b'{"object": "list", "data": [{"id": "llama3"}, {"id": "m:8b"}]}'
-    served.turn_to(error(404, "no"), raw(known))
-    model = model_at(served.url, 30.0, streaming=False)
-    with pytest.raises(UsageError, match="m:8b, llama3"):
-        call_model(model, [HumanMessage("Where?")], Recorder())

@@ -30,10 +30,8 @@ _VARIABLES = frozenset(
 )
 _PREFIXES = ("KRB5", "LC_", "ODBC", "PG", "PYTHON", "XDG_")
 _starting = Lock()
-_preloaded: set[str] = set()
-"""The modules that the fork server imports."""
-_starters: set[int] = set()
-"""The processes that have called `start_process`: this one, and those it was forked from."""
+_preloaded: dict[int, set[str]] = {}
+"""The modules that the fork server of a process imports, by the id of the process."""
 
 
 def minimal_environment() -> dict[str, str]:
@@ -49,8 +47,8 @@ def require_process(owner: int) -> None:
     """Raise `InfrastructureError` in a process that was forked from the owner of a database."""
     if owner != os.getpid():
         raise InfrastructureError(
-            "A forked process cannot open or use databases, because its parent has opened some. "
-            "Start the process with the start method 'spawn'."
+            "A forked process cannot use a database that its parent has opened: open the database "
+            "again in this process."
         )
 
 
@@ -92,9 +90,6 @@ def start_process(
             'not start one. Use concurrent.futures.ProcessPoolExecutor, or isolation="none" if the '
             "data and the statements are your own."
         )
-    _starters.add(os.getpid())
-    for process_id in _starters:
-        require_process(process_id)
     is_forked = preload is not None and sys.platform != "win32"
     get = multiprocessing.get_context
     context: ForkServerContext | SpawnContext = get("forkserver") if is_forked else get("spawn")
@@ -205,14 +200,15 @@ def _preload(context: ForkServerContext, modules: set[str]) -> None:
 
     The child processes of the old server keep running.
     """
-    if modules <= _preloaded:
+    loaded = _preloaded.setdefault(os.getpid(), set())  # a forked process needs its own server
+    if modules <= loaded:
         return
     from multiprocessing import forkserver
 
-    _preloaded.update(modules)
+    loaded.update(modules)
     server = forkserver._forkserver  # noqa: SLF001  (there is no public way)
     alive: int | None = server._forkserver_alive_fd  # type: ignore[attr-defined]  # noqa: SLF001
     server.__init__()  # type: ignore[misc]
     if alive is not None:
         os.close(alive)  # The old server ends after its processes have ended.
-    context.set_forkserver_preload(sorted(_preloaded))
+    context.set_forkserver_preload(sorted(loaded))

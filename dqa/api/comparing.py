@@ -184,9 +184,7 @@ class Contestants(NamedTuple):
     differing: Sequence[str]
 
 
-def find_contestants(
-    runs: Sequence[Run], *, times: bool = False, contents: Sequence[str] = ()
-) -> Contestants:
+def find_contestants(runs: Sequence[Run], *, times: bool = False) -> Contestants:
     """Return the deciders of all runs.
 
     Parameters
@@ -195,12 +193,9 @@ def find_contestants(
         The runs.
     times
         Whether to read the durations of decisions.
-    contents
-        For each run, a hash of its questions. It replaces the content of questions in results of
-        older versions, which do not record it.
     """
     labels = [None] if len(runs) == 1 else name_runs(runs)
-    names, differing = match_questions([run.results for run in runs], labels, contents)
+    names, differing = match_questions([run.results for run in runs], labels)
     found = {}
     for index, (run, label, prefix) in enumerate(zip(runs, labels, _labels(runs), strict=True)):
         results = [renamed(result, names[index]) for result in run.results]
@@ -216,6 +211,14 @@ def find_contestants(
                 f"{prefix}{decider}", tuple(own), label, cost, seconds
             )
     return Contestants(found, names, differing)
+
+
+def require_comparable(runs: Sequence[Run], asked: Contestants) -> None:
+    """Raise `UsageError` if the runs differ in their questions, right answers or scoring."""
+    _require_one_scoring(runs)
+    found = [*asked.by_run.values()]
+    _require_one_truth(found)
+    _on_shared_questions(found, asked.differing, only_shared=False)
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
@@ -260,7 +263,7 @@ def _on_shared_questions(
     if differing:
         more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
         counts += f". {'; '.join(differing[:_SHOWN])}{more}"
-    hint = " To compare only on these, add --shared (only_shared=True)." if shared else ""
+    hint = " 'dqa compare --shared' (only_shared=True) compares only on these." if shared else ""
     raise UsageError(
         f"The contestants were asked different questions: {counts}. All contestants share "
         f"{counted(len(dict(shared)), 'question')}.{hint}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from dqa import plugins
-from dqa.api.comparing import find_contestants
+from dqa.api.comparing import find_contestants, require_comparable
 from dqa.api.running import default_deciders
 from dqa.api.runs import Run, name_runs
 from dqa.api.stored import AnyRun, find_questions, open_run
@@ -285,7 +285,8 @@ def read_report(
     Raises
     ------
     UsageError
-        There is no run, or a run has no finished decision.
+        There is no run, a run has no finished decision, or several runs cannot be compared
+        (`dqa.compare`).
     """
     return _make_report(runs, title, questions, details=None)[0]
 
@@ -315,7 +316,8 @@ def write_report(
     Raises
     ------
     UsageError
-        There is no run, a run has no finished decision, or the file exists already.
+        There is no run, a run has no finished decision, several runs cannot be compared
+        (`dqa.compare`), or the file exists already.
     """
     require_new_file(Path(file))
     listed = [runs] if isinstance(runs, Run | RunLocation | Path | str) else runs
@@ -331,7 +333,7 @@ def _make_report(
     *,
     details: bool | None,
 ) -> tuple[Report, dict[str, Any]]:
-    """Return the data of the report, and the details of every question by its id."""
+    """Return the data of the report, and the details of every question by its key."""
     if not runs:
         raise UsageError("Name at least one run to report.")
     opened = [open_run(run) for run in runs]
@@ -345,12 +347,9 @@ def _make_report(
         ReportedRun(run, name, *(find_questions(run, questions) if is_detailed else none))
         for run, name in zip(opened, name_runs(opened), strict=True)
     ]
-    # Runs of older versions have one hash for all questions instead of one for each question.
-    contents = [
-        (run.record and run.record.content_hash) or f"run {index}"
-        for index, run in enumerate(opened)
-    ]
-    asked = find_contestants(opened, contents=contents)
+    asked = find_contestants(opened)
+    if len(opened) > 1:
+        require_comparable(opened, asked)
     decided = by_question(reported, asked.names)
     title = title or f"Report of {', '.join(one.name for one in reported)}"
     missing = _missing(reported, is_detailed=is_detailed)
@@ -375,13 +374,13 @@ def _missing(reported: Sequence[ReportedRun], *, is_detailed: bool) -> dict[str,
 def _details(
     report: Report, reported: Sequence[ReportedRun], decided: Sequence[Sequence[Decided]]
 ) -> dict[str, Any]:
-    """Return the details of every question, by the id of the question."""
+    """Return the details of every question, by the key of the question."""
     traces: list[Mapping[DecisionKey, Trace]] = [
         {} if one.run.location is None else {trace.key: trace for trace in one.run.each_trace()}
         for one in reported
     ]
     return {
-        row.id: question_details(
+        row.key: question_details(
             _truth(reported[own[0].run], [one.result for one in own]),
             [(one.result, traces[one.run].get(one.result.key)) for one in own],
             row.unit,

@@ -196,9 +196,7 @@ Content: TypeAlias = tuple[str | None, str | None]
 
 
 def match_questions(
-    runs: Sequence[Sequence[Result]],
-    labels: Sequence[str | None],
-    unknown: Sequence[str | None] = (),
+    runs: Sequence[Sequence[Result]], labels: Sequence[str | None]
 ) -> tuple[list[dict[str, str]], list[str]]:
     """Give questions with the same content the same name in all runs.
 
@@ -210,9 +208,6 @@ def match_questions(
         The results of each run.
     labels
         The names of the runs.
-    unknown
-        For each run, a hash of all its questions. It replaces the content of a question in results
-        that do not contain it, because an older version of dqa wrote them.
 
     Returns
     -------
@@ -224,13 +219,11 @@ def match_questions(
     known: dict[Content, list[str]] = {}
     contents: dict[str, Content] = {}
     renamed, differing = [], []
-    for index, (results, label) in enumerate(zip(runs, labels, strict=True)):
+    for results, label in zip(runs, labels, strict=True):
         own: dict[Content, list[str]] = {}
         for result in {result.question: result for result in results}.values():
             if result.content is not None:
                 own.setdefault((result.content, result.situation), []).append(result.question)
-            elif unknown:
-                own.setdefault((unknown[index], result.question), []).append(result.question)
         names: dict[str, str] = {}
         for content, keys in own.items():
             before = known.setdefault(content, [])

@@ -51,8 +51,8 @@ function questionList(report) {
       && one.decisions.some(fits) && words.every((word) => searched[place].includes(word)));
     // A row is created only once, so that its opened parts stay open.
     body.replaceChildren(...sorted(found).slice(0, state.shown).flatMap((question) => {
-      if (!made.has(question.id)) made.set(question.id, questionRow(report, question));
-      return made.get(question.id).rows();
+      if (!made.has(question.key)) made.set(question.key, questionRow(report, question));
+      return made.get(question.key).rows();
     }));
     const all = report.questions.length;
     count.value = found.length === all ? counted(all, "question") : `${found.length.toLocaleString("en")} of ${counted(all, "question")}`;
@@ -133,24 +133,24 @@ function questionRow(report, question) {
   let parts = null;
 
   async function open(place) {
-    if (!state.open.has(question.id)) toggle();
+    if (!state.open.has(question.key)) toggle();
     const folds = await parts;
     folds[place].open = true;
     folds[place].querySelector("summary").focus();
   }
   function toggle() {
-    if (state.open.has(question.id)) {
-      state.open.delete(question.id);
+    if (state.open.has(question.key)) {
+      state.open.delete(question.key);
       detail.remove();
       detail = null;
     } else {
-      state.open.add(question.id);
+      state.open.add(question.key);
     }
     const [, fresh] = rows();
     if (fresh) row.after(fresh);
   }
   function rows() {
-    const isOpen = state.open.has(question.id);
+    const isOpen = state.open.has(question.key);
     button.setAttribute("aria-expanded", String(isOpen));
     for (const one of row.querySelectorAll(".pick")) {
       one.classList.toggle("dim", !one.dataset.numbers.split(" ").some((place) => fits(question.decisions[place])));

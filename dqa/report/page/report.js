@@ -4,7 +4,7 @@ let details = null;
 
 async function readDetails(question) {
   details = details || unpack("details");
-  return (await details)[question.id] || { truth: null, traces: {} };
+  return (await details)[question.key] || { truth: null, traces: {} };
 }
 
 function summaryTable(report) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,7 +91,7 @@ def make_report(
     decided: Sequence[Sequence[Decided]],
     **missing: Any,  # noqa: ANN401  (fields of the report)
 ) -> Report:
-    """Return the report on runs. A question that occurs in several runs is listed once.
+    """Return the report on comparable runs. A question of several runs is listed once.
 
     Parameters
     ----------
@@ -110,14 +109,9 @@ def make_report(
     contestants = [
         _figures(runs[run_index], run_index, one) for (run_index, _), one in found.items()
     ]
-    pairs = _pairs(runs, found)
+    pairs = comparing.compare_pairs(combinations(found.values(), 2))
     number = {key: index for index, key in enumerate(found)}
-    lines = {run.name: tuple(interval_lines(run.run.summaries)) for run in runs}
-    intervals = lines[runs[0].name]
-    if len(set(lines.values())) > 1:
-        intervals = tuple(f"{name}: {line}" for name, own in lines.items() for line in own)
     results = [result for run in runs for result in run.run.results]
-    times: Counter[str] = Counter()
     return Report(
         title=title,
         headline=_headline(runs, found, pairs),
@@ -125,10 +119,10 @@ def make_report(
         contestants=tuple(contestants),
         databases=tuple(dict.fromkeys(result.database for result in results)),
         scenarios=tuple(dict.fromkeys(result.scenario for result in results)),
-        intervals=intervals,
+        intervals=tuple(interval_lines([one for run in runs for one in run.run.summaries])),
         pairs=pairs,
         best=_best(contestants, pairs),
-        questions=tuple(_question(runs, one, number, times) for one in decided),
+        questions=tuple(_question(runs, one, number) for one in decided),
         **missing,
     )
 
@@ -146,23 +140,6 @@ def _figures(reported: ReportedRun, index: int, one: comparing.Contestant) -> Co
         accuracies=tuple(s for s in reported.run.summaries if s.decider == one.decider),
         epochs=tuple(e for e in reported.run.epochs if e.decider == one.decider),
     )
-
-
-def _pairs(
-    runs: Sequence[ReportedRun], found: Mapping[tuple[int, str], comparing.Contestant]
-) -> tuple[PairComparison, ...]:
-    """Compare all pairs of contestants whose runs have the same rule of scoring."""
-
-    def rule(key: tuple[int, str]) -> tuple[str | None, bool] | None:
-        run = runs[key[0]].run
-        return None if run.spec is None else (run.spec.rule_set, run.strict_official)
-
-    pairs = [
-        pair
-        for alike in grouped(found, rule).values()
-        for pair in combinations([found[key] for key in alike], 2)
-    ]
-    return comparing.compare_pairs(pairs)
 
 
 def _facts(reported: ReportedRun) -> RunFacts:
@@ -208,15 +185,8 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _question(
-    runs: Sequence[ReportedRun],
-    decided: Sequence[Decided],
-    number: Mapping[tuple[int, str], int],
-    times: Counter[str],
+    runs: Sequence[ReportedRun], decided: Sequence[Decided], number: Mapping[tuple[int, str], int]
 ) -> QuestionRow:
-    """Return the row of a question.
-
-    `times` contains the number of previous rows with each question name.
-    """
     results = [one.result for one in decided]
     key, scenario = results[0].question, plugins.find_scenario(results[0].scenario)
     questions = (runs[one.run].questions.get(one.result.question) for one in decided)
@@ -224,9 +194,7 @@ def _question(
     judged = [result for result in results if result.outcome.judged]
     known = next((r for r in results if r.ties or r.official is not None), results[0])
     same = ("scenario", "official", "best_value", "baseline", "goal")
-    times[key] += 1
     return QuestionRow(
-        id=key if times[key] == 1 else f"{key} ({times[key]})",
         key=key,
         text=None if question is None else question.text,
         tags=results[0].tags,
@@ -254,22 +222,6 @@ def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) ->
     return max(compared, key=lambda name: compared[name], default=None)
 
 
-def _largest_group(
-    found: Mapping[tuple[int, str], comparing.Contestant],
-) -> tuple[dict[tuple[int, str], comparing.Contestant], set[comparing.Asked]]:
-    """Return most contestants with judged questions in common, and these questions.
-
-    Of several groups of this size, the result is the one with the most questions.
-    """
-    judged_by: dict[comparing.Asked, tuple[tuple[int, str], ...]] = {}
-    for key, one in found.items():
-        for asked in one.means["accuracy"]:
-            judged_by[asked] = (*judged_by.get(asked, ()), key)
-    groups = grouped(judged_by, lambda asked: judged_by[asked])
-    largest = max(groups, key=lambda group: (len(group), len(groups[group])))
-    return {key: found[key] for key in largest}, set(groups[largest])
-
-
 def _headline(
     runs: Sequence[ReportedRun],
     found: Mapping[tuple[int, str], comparing.Contestant],
@@ -277,24 +229,23 @@ def _headline(
 ) -> str:
     """Name the best decider and its lead over the second; "" if nothing was judged.
 
-    The sentence compares the largest group of deciders that have judged questions on the same
-    databases in common, on these questions only.
+    The sentence compares the deciders only on the questions that all of them have judged answers
+    to, on the same database.
     """
     found = {key: one for key, one in found.items() if one.means["accuracy"]}
     if not found:
         return ""
-    group, shared = _largest_group(found)
-    if len(group) == 1 < len(found):
+    asked = [one.means["accuracy"].keys() for one in found.values()]
+    shared = set(asked[0]).intersection(*asked)
+    if not shared:
         common = "no judged question on the same database in common"
         return f"The deciders have {common}, so they are not compared."
     on = ""
-    if any(one.means["accuracy"].keys() != shared for one in found.values()):
-        names = " and ".join(one.name for one in group.values())
-        who = "all deciders" if len(group) == len(found) else names
-        on = f"On the {counted(len(dict(shared)), 'question')} that {who} answered, "
-        same = comparing.limited(group.values(), lambda one: (one.question, one.database) in shared)
-        found = dict(zip(group, same, strict=True))
-        pairs = _pairs(runs, found)
+    if any(one != shared for one in asked):
+        on = f"On the {counted(len(dict(shared)), 'question')} that all deciders answered, "
+        same = comparing.limited(found.values(), lambda one: (one.question, one.database) in shared)
+        found = dict(zip(found, same, strict=True))
+        pairs = comparing.compare_pairs(combinations(same, 2))
     judged = [_figures(runs[run], run, one) for (run, _), one in found.items()]
     best, *others = sorted(judged, key=lambda one: -(one.accuracy or 0.0))
     share = f"{100 * (best.accuracy or 0.0):.1f} %"

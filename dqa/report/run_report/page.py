@@ -27,7 +27,7 @@ def render_report(report: Report, details: Mapping[str, Any]) -> str:
     report
         Figures of the report.
     details
-        Results of `question_details`, by the ids of the questions.
+        Results of `question_details`, by the keys of the questions.
     """
     blocks = {"report": report.to_json(), "details": details}
     scripts = [f"{name}.js" for name in _SCRIPTS]

@@ -91,8 +91,6 @@ class QuestionRow(Record):
 
     Attributes
     ----------
-    id
-        Name that is unique in the report.
     key
         Name of the question in commands.
     text
@@ -102,7 +100,6 @@ class QuestionRow(Record):
         them if there are many.
     """
 
-    id: str
     key: str
     scenario: str
     text: str | None

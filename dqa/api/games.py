@@ -111,7 +111,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         setup = prepare_games(spec, calls=work.calls, resumed=work.resumed, given=objects)
     where = None if history is None else _absolute(str(history))
     recorded = None if where is None else redact(where)
-    games = GamesRecord(run=uuid4().hex, history=recorded, weights=dict(setup.weights))
+    games = GamesRecord(run=uuid4().hex, history=recorded)
     with ExitStack() as opened:
         with work.storing(spec, setup.content_hash, spec.size, objects, games) as store:
             games = store.record.games or games

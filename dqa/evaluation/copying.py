@@ -127,7 +127,8 @@ def _record(written: dict[str, Any]) -> RunRecord:
     if "spec" not in written:
         return RunRecord(spec=None, versions=written["versions"])
     spec = written["spec"]
-    written.get("options", {}).pop("patience", None)
+    for part, former in (("options", "patience"), ("games", "weights")):
+        (written.get(part) or {}).pop(former, None)
     if spec is None:
         return RunRecord.model_validate({**written, "resumable": False})
     newest = 1 if "world" in spec else SPEC_VERSION

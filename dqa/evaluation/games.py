@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import product
 
@@ -98,9 +97,7 @@ class GameSetup:
     connected
         The models of the contestants.
     content_hash
-        The hash of the first moves of the first deals.
-    weights
-        For each trained program, the hash of its weights.
+        The hash of the first moves of the first deals, and of the weights of trained programs.
     warnings
         Warnings for the user before the games start.
     database, kind
@@ -115,7 +112,6 @@ class GameSetup:
     reference: Policy | None
     connected: Connected
     content_hash: str
-    weights: Mapping[str, str]
     warnings: tuple[str, ...] = ()
     database: str = "sqlite"
     kind: Kind = "relational"
@@ -214,8 +210,7 @@ def prepare_games(
         *(spec, factory, world.players, deciders),
         reference=policies.get(spec.reference or ""),
         connected=connected,
-        content_hash=_hash_first_moves(world, spec),
-        weights=weights,
+        content_hash=_hash_content(world, spec, weights),
     )
 
 
@@ -264,9 +259,13 @@ def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) 
     return factory.make(own, history)
 
 
-def _hash_first_moves(world: World, spec: PlaySpec) -> str:
-    """Return a hash of the first moves of the first deals. It changes if the world changes."""
+def _hash_content(world: World, spec: PlaySpec, weights: Mapping[str, str]) -> str:
+    """Return a hash of the first moves of the first deals, and of the weights of programs.
+
+    The hash changes if the world changes, or if a program is trained again with another result.
+    """
     content: list[object] = [spec.world, sorted(spec.world_settings.items())]
+    content += [weights] if weights else []
     mirrors = (False, True) if spec.mirror else (False,)
     for number in range(1, min(spec.games, _MOST_HASHED) + 1):
         for mirrored in mirrors:
@@ -291,20 +290,14 @@ def _as_decider(name: str, policies: Mapping[str, Policy], spec: PlaySpec) -> Na
 
 def _find(name: str, factory: WorldFactory, spec: PlaySpec, objects: PassedObjects) -> NamedDecider:
     """Find a decider. Raise `CannotPlayError` if the name is neither a program nor a decider."""
-    deciders, called = plugins.names("decider"), decider_of(name)
-    if called not in {*deciders, *objects.deciders}:
-        own = sorted({*factory.policies, *objects.deciders})
-        close = get_close_matches(called, [*own, *deciders], n=1)
-        hint = f" Did you mean '{close[0]}'?" if close else ""
-        raise CannotPlayError(
-            name,
-            f"{factory.name} has no player '{name}'. Its programs are {', '.join(own)}. "
-            f"Deciders can play, too: 'dqa list' names them.{hint}",
-        )
+    deciders, called = {*plugins.names("decider"), *objects.deciders}, decider_of(name)
+    if called not in deciders:
+        players = {*factory.policies, *deciders}
+        unknown = UnknownNameError(f"player of {factory.name}", called, players)
+        raise CannotPlayError(name, str(unknown))
     try:
-        return NamedDecider(
-            name, find_decider(called, objects, factory.policies), spec.model_of(name)
-        )
+        found = find_decider(called, objects, factory.policies)
+        return NamedDecider(name, found, spec.model_of(name))
     except PluginError as error:
         raise CannotPlayError(name, str(error)) from error
 

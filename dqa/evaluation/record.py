@@ -52,13 +52,10 @@ class GamesRecord(Record):
         The id by which the history of the games identifies the run.
     history
         The location of the history without a password; None for the default location.
-    weights
-        For each trained player, the hash of its weights.
     """
 
     run: str = ""
     history: str | None = None
-    weights: dict[str, str] = Field(default_factory=dict)
 
 
 class RunRecord(Record):
@@ -71,7 +68,7 @@ class RunRecord(Record):
     spec
         The spec of the run; None if an older version did not record it.
     content_hash
-        The hash of the questions and their situations, or of the first moves of the games.
+        The hash of the questions and their situations, or of the games' first moves and players.
     planned
         The number of decisions or games; None if an older version did not record it.
     began
@@ -167,8 +164,9 @@ def resume_record(
     if earlier.content_hash != current.content_hash:
         what = spec.description if isinstance(spec, PlaySpec) else spec.questions.description
         raise UsageError(
-            f"The run in {where} cannot resume, because its questions, databases, candidates or "
-            f"world have changed ({what}): restore them, or name another location."
+            f"The run in {where} cannot resume, because its questions, databases, candidates, "
+            f"world or trained players have changed ({what}): restore them (players: DQA_CACHE), "
+            "or name another location."
         )
     for decider, source in current.sources.items():
         if not may_change and earlier.sources.get(decider, source) != source:
@@ -179,12 +177,6 @@ def resume_record(
             )
     games, began = current.games, earlier.games or GamesRecord()
     if games is not None:
-        for player, learned in began.weights.items():
-            if games.weights.get(player, learned) != learned:
-                raise UsageError(
-                    f"The run in {where} cannot resume, because its player '{player}' has been "
-                    "trained again: restore the weights (DQA_CACHE), or name another location."
-                )
         games = games.changed(run=began.run, history=games.history or began.history)
     sources = earlier.sources | current.sources
     return current.changed(

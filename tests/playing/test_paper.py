@@ -88,7 +88,7 @@ def test_a_tournament_plays_who_is_there_and_tells_who_is_not(tmp_path: Path) ->
     """Every cell that can be filled is, beside what is printed."""
     found = play_tournament("kuhn", games=10, out=tmp_path / "run")
     (line,) = found.left_out
-    assert line.startswith("departed: kuhn has no player 'departed'")
+    assert line.startswith("departed: There is no player of kuhn 'departed'")
     assert {r.decider for r in found.run.results} == {"eager vs passive", "eager vs eager"}
     assert all(r.game and r.game.reference == "passive" for r in found.run.results)
     (view,) = found.views
@@ -113,7 +113,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
         *("games", "tournament", "--world", "kuhn", "--games", 4, "--out", tmp_path / "runs.db#cup")
     ).output
     assert "Table 1. Chips, per game" in shown
-    assert "left out: departed: kuhn has no player" in shown
+    assert "left out: departed: There is no player of kuhn" in shown
     assert "First player minus second" not in shown  # of one player
     assert "16 games of kuhn on the same deals for all pairs" in shown
     asked = ("games", "tournament", "--world", "kuhn", "--games", 4, "--player", "eager", "--json")

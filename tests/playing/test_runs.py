@@ -145,7 +145,7 @@ def test_a_run_goes_on_with_its_history(
 def test_a_run_goes_on_with_players_who_learnt_the_same(
     tmp_path: Path, duel: WorldFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reference, too: another one is refused, by its name."""
+    """The reference, too: another one is refused."""
     monkeypatch.setenv("DQA_CACHE", str(tmp_path / "cache"))
 
     def register(player: int, reference: int) -> None:
@@ -168,9 +168,9 @@ def test_a_run_goes_on_with_players_who_learnt_the_same(
     place = tmp_path / "run"
     first = dqa.play("kuhn", "ann", "eager", games=2, reference="ben", out=place)
     assert dqa.play(out=first.location, resume=True).content_hash == first.content_hash
-    for changed, name in (((2, 1), "ann"), ((1, 2), "ben")):
+    for changed in ((2, 1), (1, 2)):
         register(*changed)
-        with pytest.raises(UsageError, match=f"player '{name}' has been trained"):
+        with pytest.raises(UsageError, match="trained players"):
             dqa.play(out=first.location, resume=True)
     assert len(dqa.read_run(place).results) == 2
 

@@ -24,7 +24,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.guard import Audit, Policy
-from dqa.loaders.custom_question import ANSWERS, OwnQuestion, RulesFile
+from dqa.loaders.custom_question import OwnQuestion, RulesFile
 from dqa.loaders.live_questions import ask_scenario, require_candidates
 from dqa.loaders.locations import name_of, whole_url
 from dqa.loaders.readback import read_situation
@@ -73,7 +73,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
         A database failed.
     """
     file = questions if isinstance(questions, Path) else None
-    written = _read_file(questions) if isinstance(questions, Path) else enumerate(questions, 1)
+    written = json_lines(questions) if isinstance(questions, Path) else enumerate(questions, 1)
     lines = [_line(value, _Position(number, file), scenario) for number, value in written]
     where = "The list of questions" if file is None else str(file)
     if not lines:
@@ -121,44 +121,6 @@ def _line(value: object, at: _Position, scenario: str | None) -> _Line:
         value = {"scenario": scenario, **value}
     with at.field():
         return _Line(OwnQuestion.checked(value), at)
-
-
-def _read_file(file: Path) -> list[tuple[int, Any]]:
-    """Return the lines of a file. The answers may be in a second file, ``NAME.answers.jsonl``.
-
-    Raises
-    ------
-    ParseError
-        The file of answers has no answer to a question, an answer to an unknown question, or two
-        answers to the same question.
-    """
-    written = list(json_lines(file))
-    other = file.with_suffix(f".answers{file.suffix}")
-    if not other.is_file():
-        return written
-    answers: dict[str, dict[str, Any]] = {}
-    for number, line in json_lines(other):
-        if not isinstance(line, dict) or not line.keys() <= {"id", *ANSWERS}:
-            fields = ", ".join(sorted(ANSWERS))
-            raise ParseError(other, number, f"a line must have the fields 'id' and {fields}")
-        name = str(line.pop("id", number))
-        if name in answers:
-            raise ParseError(
-                other, number, f"id: there are two answers for '{name}': remove one of the lines"
-            )
-        answers[name] = line
-    fields_of = {str(one.get("id", n)): one for n, one in written if isinstance(one, dict)}
-    problems = {
-        "has no line for": fields_of.keys() - answers.keys(),
-        "has lines for unknown questions": answers.keys() - fields_of.keys(),
-        "repeats answers of the questions": {i for i in fields_of if ANSWERS & fields_of[i].keys()},
-    }
-    for problem, names in problems.items():
-        if names:
-            raise ParseError(other, None, f"{problem} {', '.join(sorted(names))}")
-    for name, line in answers.items():
-        fields_of[name].update(line)
-    return written
 
 
 @dataclass

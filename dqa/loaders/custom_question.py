@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -72,10 +72,6 @@ class RulesFile(Record):
         min_length=1,
         description="path of a UTF-8 text file in the folder of the question file, or below it",
     )
-
-
-ANSWERS: Final = frozenset({"answer", "outcomes", "forbidden", "heuristics"})
-"""The fields that no decider may see. Only these fields may be in a file of answers."""
 
 
 class OwnQuestion(Record):

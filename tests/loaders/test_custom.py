@@ -117,50 +117,30 @@ def test_a_mistake_is_reported_with_file_line_and_field(shop: Path, tmp_path: Pa
         assert "\n" not in str(error.value)
 
 
-def test_answers_are_in_a_file_of_their_own(shop: Path, tmp_path: Path) -> None:
-    """With outcomes, which give regrets, and with forbidden candidates, which count apart."""
+def test_questions_have_outcomes_and_forbidden_candidates(shop: Path, tmp_path: Path) -> None:
+    """Outcomes give regrets, and forbidden candidates count apart."""
     asked = {**BEST, "candidates": ["Arnold", "Bell", "Castle"]}
-    own = written(tmp_path, {**asked, "id": "profit"}, asked, {**asked, "id": 3})
-    answers = written(
+    own = written(
         tmp_path,
-        {"id": 3, "answer": "Arnold"},
-        {"id": "profit", "outcomes": {"Arnold": 3, "Bell": 4, "Castle": 1}},
-        {"id": 2, "outcomes": {"Bell": 4, "Castle": 1}, "forbidden": "Arnold"},
-        name="own.answers.jsonl",
+        {**asked, "id": "profit", "outcomes": {"Arnold": 3, "Bell": 4, "Castle": 1}},
+        {**asked, "outcomes": {"Bell": 4, "Castle": 1}, "forbidden": "Arnold"},
+        {**asked, "id": 3, "answer": "Arnold"},
     )
     run = dqa.evaluate(dqa.read_questions(own, shop), "first")
     found = [(one.outcome.value, one.official, one.regret) for one in run.results]
     assert found == [("wrong", "Bell", 1), ("forbidden", "Bell", 3), ("correct", "Arnold", None)]
     assert (run.summaries[0].forbidden, run.summaries[0].judged) == (1, 3)
     assert "1 decision for a candidate that the rules forbid" in run.report()
-    text = answers.read_text("utf-8")
-    for changed, problem in (
-        (text.replace('"id": 3', '"id": 4'), "has no line for 3"),
-        (text + '{"id": 4, "answer": "Bell"}', "has lines for unknown questions 4"),
-        (
-            text + '{"id": 4, "question": "?"}',
-            "a line must have the fields 'id' and answer, forbidden",
-        ),
-        ('{"id": 2, "answer": "Bell"}', "has no line for 3, profit"),
-        (text + '{"id": 3, "answer": "Bell"}', "id: there are two answers for '3'"),
-    ):
-        answers.write_text(changed, "utf-8")
-        with pytest.raises(ParseError, match=problem) as error:
-            dqa.read_questions(own, shop)
-        assert str(error.value).startswith(str(answers))
-    written(tmp_path, {"outcomes": {"Arnold": 3, "Bell": 4}}, name="own.answers.jsonl")
     with pytest.raises(ParseError, match="outcomes: is missing for Castle"):
-        dqa.read_questions(written(tmp_path, asked), shop)
+        dqa.read_questions(written(tmp_path, {**asked, "outcomes": {"Arnold": 3, "Bell": 4}}), shop)
 
 
 def test_heuristics_of_a_set_stand_below_its_table(shop: Path, tmp_path: Path) -> None:
-    """A statement chooses by its first value, a list is a constant choice; both may be secret."""
-    asked = {**BEST, "candidates": ["Arnold", "Bell"]}
+    """A statement chooses by its first value, and a list is a constant choice."""
+    asked: dict[str, Any] = {**BEST, "candidates": ["Arnold", "Bell"]}
     cheapest = "SELECT name FROM supplier WHERE name IS NOT NULL ORDER BY price"
-    own = written(tmp_path, asked, asked)
-    both = {"cheapest": cheapest, "always-bell": ["Bell"]}
-    answers = ({"answer": "Arnold", "heuristics": both}, {"answer": "Bell", "heuristics": both})
-    written(tmp_path, *answers, name="own.answers.jsonl")
+    asked = {**asked, "heuristics": {"cheapest": cheapest, "always-bell": ["Bell"]}}
+    own = written(tmp_path, {**asked, "answer": "Arnold"}, {**asked, "answer": "Bell"})
     run = dqa.evaluate(dqa.read_questions(own, shop), "first", out=tmp_path / "run")
     found = [(one.name, one.right, one.questions) for one in run.shortcuts]
     assert found == [("cheapest", 1, 2), ("always-bell", 1, 2)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from dqa.api.watching import Watcher
 from dqa.core.errors import PluginError, UnknownNameError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.records import Record
-from dqa.core.secrets import redact
 from dqa.evaluation.executors import thread_executor
 from dqa.evaluation.games import CannotPlayError, prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
@@ -28,7 +26,7 @@ from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.papers import Publication
 from dqa.evaluation.play import GameWorker
 from dqa.evaluation.play_spec import PlaySpec, all_pairs
-from dqa.evaluation.record import GamesRecord, RunRecord
+from dqa.evaluation.record import RunRecord
 from dqa.evaluation.writable import require_writable
 from dqa.worlds.base import PolicyDecider, count_players
 from dqa.worlds.history import History
@@ -47,7 +45,6 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     out: RunLocation | Path | str | None = None,
     resume: bool = False,
     retry_failed: bool = False,
-    history: Path | str | None = None,
     options: RunOptions | None = None,
     calls: CallOptions | None = None,
     watcher: Watcher | None = None,
@@ -65,15 +62,13 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         every opponent. A world for one player has no opponents.
     out
         Where the run is stored; see `out` of `dqa.evaluate`. A repeated call resumes the run. If
-        `out` contains a run with other settings, an error is raised.
+        `out` contains a run with other settings, an error is raised. A file next to the run
+        contains all events of the games, which players can query. For a run in memory or on a
+        server, it is a temporary file.
     resume
         Whether to resume the run at `out` with its recorded settings.
     retry_failed
         Whether to repeat games of a stored run that ended because of a server failure or a bug.
-    history
-        The database of all events, which players can query: a SQLite file, or a URL, which the run
-        records without the password. By default, it is a file next to the run. For a run in memory
-        or on a server, it is a temporary file.
     options, calls
         Options of the run, and options of model calls. Results do not depend on these options.
     watcher
@@ -109,17 +104,14 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     spec = _spec(world, named, work.earlier)
     with watch_training(work.watcher):
         setup = prepare_games(spec, calls=work.calls, resumed=work.resumed, given=objects)
-    where = None if history is None else _absolute(str(history))
-    recorded = None if where is None else redact(where)
-    games = GamesRecord(run=uuid4().hex, history=recorded)
     with ExitStack() as opened:
-        with work.storing(spec, setup.content_hash, spec.size, objects, games) as store:
-            games = store.record.games or games
+        with work.storing(spec, setup.content_hash, spec.size, objects, uuid4().hex) as store:
             executor = None
             if store.done < spec.size:  # a finished run does not need the history
-                where = where or _locate_history(games.history, store.location, opened)
-                setup = setup.with_history(where)
-                log = History(where, isolation=work.options.isolation, run=games.run)
+                where = _locate_history(store.location, opened)
+                log = History(
+                    str(where), isolation=work.options.isolation, run=store.record.history
+                )
                 # Programs only compute, so several threads would slow them down.
                 deciders = setup.deciders[0].values()
                 is_computing = all(isinstance(one, PolicyDecider) for one in deciders)
@@ -151,26 +143,14 @@ def _spec(
     return PlaySpec(**fields)
 
 
-def _absolute(location: str) -> str:
-    # Do not resolve symbolic links.
-    return location if "://" in location else os.path.abspath(location)  # noqa: PTH100
-
-
-def _locate_history(recorded: str | None, location: RunLocation | None, opened: ExitStack) -> str:
-    """Return the default location of the history, for a caller that names no location."""
-    if recorded is not None:
-        if "***" in recorded:
-            raise UsageError(
-                f"The history of this run is {recorded}, but its password is not stored: to "
-                "resume the run, give the URL with the password (--history)."
-            )
-        return recorded
+def _locate_history(location: RunLocation | None, opened: ExitStack) -> Path:
+    """Return the file of a run's history."""
     if location is not None and location.folder is not None:
-        return str(location.folder / HISTORY)
+        return location.folder / HISTORY
     if location is not None and location.file is not None:
         file, name = location.file, quote(location.name or FOLDER_RUN, safe=" ")
-        return str(file.with_name(f"{file.stem}.{name}.{HISTORY}"))
-    return str(Path(opened.enter_context(TemporaryDirectory(prefix="dqa-"))) / HISTORY)
+        return file.with_name(f"{file.stem}.{name}.{HISTORY}")
+    return Path(opened.enter_context(TemporaryDirectory(prefix="dqa-"))) / HISTORY
 
 
 class TrainedPlayer(Record):

@@ -23,15 +23,7 @@ from dqa.evaluation.games import GameSetup
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.prepare import PreparedRun, prepare
-from dqa.evaluation.record import (
-    AnySpec,
-    GamesRecord,
-    RunRecord,
-    name_run,
-    now,
-    require_questions,
-    versions,
-)
+from dqa.evaluation.record import AnySpec, RunRecord, name_run, now, require_questions, versions
 from dqa.evaluation.results import Result
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.shortcuts import choose_by_shortcuts
@@ -120,7 +112,7 @@ class StoredWork:
         content_hash: str,
         planned: int,
         objects: PassedObjects,
-        games: GamesRecord | None = None,
+        history: str = "",
     ) -> Iterator[RunStore]:
         """Open the store of the run until the block ends. Errors say how to resume it."""
         record = RunRecord(
@@ -132,7 +124,7 @@ class StoredWork:
             calls=self.calls,
             versions=versions(),
             sources=objects.sources,
-            games=games,
+            history=history,
         )
         if self.location is not None:
             own = self.location.named(self.location.name or name_run(record))

@@ -124,13 +124,12 @@ def _questions(base: RunSpec | None, set_options: Mapping[str, Any]) -> Question
 
 
 @with_options(PLAYING, CallOptions, RunOptions)
-def play(  # noqa: PLR0913  (one parameter per option)
+def play(
     *,
     ctx: typer.Context,
     player: str | None = None,
     opponent: str | None = None,
     storing: options.ResumingOptions,
-    history: str | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Play games, and print each player's results with confidence intervals.
@@ -148,9 +147,6 @@ def play(  # noqa: PLR0913  (one parameter per option)
         gives a decider its own chat model.
     opponent : NAMES
         Opponents, separated by commas. Every player plays against every opponent.
-    history : FILE|URL
-        Database for the events of all games; players read it. By default, it is next to the run.
-        Each run needs a new database, because games are numbered from 1.
     """
     from dqa.api.games import play as play_all
 
@@ -161,7 +157,6 @@ def play(  # noqa: PLR0913  (one parameter per option)
             opponents=names_in("--opponent", opponent),
             **_arguments(given_by(ctx), record, record.spec),
             **stored,
-            history=history,
             watcher=progress,
         )
     _finish(run, as_json=as_json, games=True)
@@ -175,7 +170,6 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     opponent: str | None = None,
     mirror: bool | None = None,
     storing: options.StoringOptions,
-    history: str | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Play every player against every opponent, and compare the results with a paper's tables.
@@ -193,9 +187,6 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     mirror
         Play every deal twice, the second time with the hidden information of the two players
         swapped. This is the default in worlds for two players.
-    history : FILE|URL
-        Database for the events of all games; players read it. By default, it is next to the run.
-        Each run needs a new database, because games are numbered from 1.
     """
     del mirror  # `given_by` reads it from the context
     from dqa.api.games import play_tournament
@@ -213,7 +204,6 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
             opponents=names_in("--opponent", opponent),
             **how,
             **asdict(storing),
-            history=history,
             watcher=progress,
         )
     figures = found.run.figures()

@@ -127,8 +127,9 @@ def _record(written: dict[str, Any]) -> RunRecord:
     if "spec" not in written:
         return RunRecord(spec=None, versions=written["versions"])
     spec = written["spec"]
-    for part, former in (("options", "patience"), ("games", "weights")):
+    for part, former in (("options", "patience"), ("calls", "reply_limit")):
         (written.get(part) or {}).pop(former, None)
+    written["history"] = (written.pop("games", None) or {}).get("run", "")
     if spec is None:
         return RunRecord.model_validate({**written, "resumable": False})
     newest = 1 if "world" in spec else SPEC_VERSION

@@ -6,12 +6,11 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 from dqa import plugins
-from dqa.core.database import Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
@@ -100,9 +99,6 @@ class GameSetup:
         The hash of the first moves of the first deals, and of the weights of trained programs.
     warnings
         Warnings for the user before the games start.
-    database, kind
-        The name and the kind of the database that stores the history of the games; see
-        `with_history`.
     """
 
     spec: PlaySpec
@@ -113,13 +109,6 @@ class GameSetup:
     connected: Connected
     content_hash: str
     warnings: tuple[str, ...] = ()
-    database: str = "sqlite"
-    kind: Kind = "relational"
-
-    def with_history(self, location: str) -> GameSetup:
-        """Return the setup for games whose history is stored at a location: a file or a URL."""
-        backend = plugins.backend_for(location) if "://" in location else plugins.backend("sqlite")
-        return replace(self, database=backend.name, kind=backend.kind)
 
     def world(self, history: History | None) -> World:
         """Create the world, which writes its games into `history`."""
@@ -149,8 +138,8 @@ class GameSetup:
         text = f"Game {game.number} of {game.world}{mirrored}: {pair}."
         return Task(
             Question(game.world, f"{game.number}{'m' if game.mirrored else ''}", text, ""),
-            *(self.database, pair, str(game.seed), epoch),
-            kind=self.kind,
+            *("sqlite", pair, str(game.seed), epoch),
+            kind="relational",
             model=" + ".join(name for name in specs if name != NO_MODEL) or NO_MODEL,
             game=game,
         )

@@ -43,21 +43,6 @@ AnySpec: TypeAlias = Annotated[
 """The spec of a run of questions or of games."""
 
 
-class GamesRecord(Record):
-    """Additional data in the record of a run of games.
-
-    Attributes
-    ----------
-    run
-        The id by which the history of the games identifies the run.
-    history
-        The location of the history without a password; None for the default location.
-    """
-
-    run: str = ""
-    history: str | None = None
-
-
 class RunRecord(Record):
     """The record of a run: its spec, questions and versions.
 
@@ -79,8 +64,8 @@ class RunRecord(Record):
         The versions of Python and of the main packages.
     sources
         The hashes of the files that define own deciders, by name of the decider.
-    games
-        Additional data of a run of games.
+    history
+        The id by which the history of the games identifies the run; empty for a run of questions.
     resumable
         Whether the run can be resumed. False for a run of an older version whose prompts differ.
     """
@@ -94,7 +79,7 @@ class RunRecord(Record):
     calls: CallOptions = CallOptions()
     versions: dict[str, str] = Field(default_factory=dict)
     sources: dict[str, str] = Field(default_factory=dict)
-    games: GamesRecord | None = None
+    history: str = ""
     resumable: bool = True
 
     @classmethod
@@ -175,12 +160,11 @@ def resume_record(
                 "file has changed. Name another location. To keep these decisions and make the "
                 "missing ones with the new version, pass resume=True."
             )
-    games, began = current.games, earlier.games or GamesRecord()
-    if games is not None:
-        games = games.changed(run=began.run, history=games.history or began.history)
-    sources = earlier.sources | current.sources
     return current.changed(
-        began=earlier.began, versions=earlier.versions, sources=sources, games=games
+        began=earlier.began,
+        versions=earlier.versions,
+        sources=earlier.sources | current.sources,
+        history=earlier.history,
     )
 
 

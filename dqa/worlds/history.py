@@ -281,7 +281,7 @@ class History:
         if {run or "" for run in runs} - {self._run}:
             raise UsageError(
                 f"The history {self._location.shown} contains games of another run, which would "
-                "be lost: choose another file or database for this run (--history)."
+                "be lost: choose another file or database for this run."
             )
 
     def _require_columns(self) -> None:
@@ -296,7 +296,7 @@ class History:
 
 
 def _store_location(location: str) -> StoreLocation:
-    hint = "Choose another file or database for the history (--history)."
+    hint = "Choose another file or database for the history."
     return StoreLocation(*store_address(location, "history"), "history", hint)
 
 

@@ -121,7 +121,7 @@ def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
 def test_a_run_goes_on_with_its_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
 ) -> None:
-    """Wherever it was named to be; and no other run may write there."""
+    """It is next to the run, wherever the run is resumed from."""
     monkeypatch.chdir(tmp_path)
     place, how = tmp_path / out, {"games": 3, "options": HERE}
 
@@ -130,14 +130,12 @@ def test_a_run_goes_on_with_its_history(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        played(out=place, history="named.db", watcher=Stop(), **how)
+        played(out=place, watcher=Stop(), **how)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert (dqa.play(out=place, resume=True).made or 0) > 0
-    assert rows_of(tmp_path / "named.db", "SELECT COUNT(*) FROM games") == [(12,)]
-    with pytest.raises(UsageError, match=r"named\.db contains games of another run.*--history"):
-        played(history=tmp_path / "named.db", **how)
-    assert not list(tmp_path.glob("**/*history.db"))
+    (file,) = tmp_path.glob("**/*history.db")
+    assert rows_of(file, "SELECT COUNT(*) FROM games") == [(12,)]
     played(out="runs.db#team/first", **how)
     assert [path.name for path in Path().glob("*.history.db")] == ["runs.team%2Ffirst.history.db"]
 
@@ -175,29 +173,9 @@ def test_a_run_goes_on_with_players_who_learnt_the_same(
     assert len(dqa.read_run(place).results) == 2
 
 
-def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
-    """It is kept nowhere."""
-    run = played(out=tmp_path / "run", games=1, options=HERE)
-    assert run.record is not None
-    assert run.record.games is not None
-    assert run.record.games.history is None
-    run_script(
-        tmp_path / "run" / "run.db",
-        "UPDATE dqa_runs SET record = json_set(record, '$.games.history', "
-        "'postgresql://me:***@host/games')",
-    )
-    (tmp_path / "run" / "history.db").unlink()
-    assert dqa.play(out=run.location, resume=True).results == run.results
-    assert not (tmp_path / "run" / "history.db").exists()  # a finished run needs none
-    run_script(tmp_path / "run" / "run.db", "DELETE FROM dqa_results WHERE question LIKE '%m'")
-    with pytest.raises(UsageError, match=r"me:\*\*\*@host/games.*password.*--history"):
-        dqa.play(out=run.location, resume=True)
-    assert len(dqa.read_run(tmp_path / "run").results) == 2
-
-
 def test_a_failure_of_the_history_loses_no_paid_move(tmp_path: Path) -> None:
     """The game is not scored, and its moves and their usage are stored."""
-    history = tmp_path / "history.db"
+    history = tmp_path / "run" / "history.db"
 
     def decide(question: Question) -> Decision:
         run_script(history, "DROP TABLE events")
@@ -205,7 +183,7 @@ def test_a_failure_of_the_history_loses_no_paid_move(tmp_path: Path) -> None:
         usage = Usage(10, 5, 1)
         return Decision(Ending.ANSWERED, answer=str(choice), choice=choice, usage=usage)
 
-    run = dqa.play("kuhn", Plays(decide), "eager", games=1, history=history, options=HERE)
+    run = dqa.play("kuhn", Plays(decide), "eager", games=1, out=tmp_path / "run", options=HERE)
     (result,) = run.results
     assert result.outcome is Outcome.INFRASTRUCTURE
     assert result.usage == Usage(10, 5, 1)
@@ -227,10 +205,10 @@ def test_a_game_that_another_process_began_again_is_played_again(duel: WorldFact
 
     policies = {**duel.policies, "slow": PolicyFactory("slow", "is slow", lambda _: Slow())}
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
-        file = Path(folder) / "history.db"
+        file = Path(folder) / "run" / "history.db"
         patch.setattr(plugins, "world", lambda _: replace(duel, policies=policies))
         alone = RunOptions(isolation="none", workers=1)
-        run = dqa.play("kuhn", "slow", "eager", games=3, history=file, options=alone)
+        run = dqa.play("kuhn", "slow", "eager", games=3, out=file.parent, options=alone)
         attempts = dict(rows_of(file, "SELECT game, attempt FROM attempts"))
         events = dict(rows_of(file, "SELECT game, count(*) FROM events GROUP BY game"))
     assert [result.question for result in run.results] == ["kuhn/1", "kuhn/2", "kuhn/3"]

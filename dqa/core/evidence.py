@@ -120,8 +120,9 @@ class Evidence:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column names; empty if the result has no rows."""
-        return tuple(json.loads(self.observation.split("\n")[0])) if self.rows else ()
+        """The column names; empty if the call failed, or does not return rows."""
+        header = self.observation.partition("\n")[0]
+        return tuple(json.loads(header)) if not self.error and header.startswith("[") else ()
 
     @property
     def rows(self) -> tuple[tuple[Value, ...], ...]:

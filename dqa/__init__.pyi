@@ -31,7 +31,6 @@ from dqa.api.listing import installed as installed
 from dqa.api.listing import json_schema as json_schema
 from dqa.api.listing import list_deciders as list_deciders
 from dqa.api.listing import settings_of as settings_of
-from dqa.api.looking import QueriedRows as QueriedRows
 from dqa.api.looking import ShownSchema as ShownSchema
 from dqa.api.looking import check_statement as check_statement
 from dqa.api.looking import query as query

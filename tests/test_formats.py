@@ -92,7 +92,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "scenario_tables": list(map(_toml, HOME.glob("examples/*/tables.toml"))),
         "exported_decision": [json.loads(line) for line in run("export", out).splitlines()],
         "result": [*lines(out / "results.jsonl"), *lines(farm / "results.jsonl")],
-        "rows": [json.loads(run("query", file, "SELECT * FROM country", "--json"))],
         "run": [record],
         "schema": [json.loads(run("schema", file, "--samples", 1, "--json"))],
         "shortcut_choices": [

@@ -132,7 +132,6 @@ _OWN: Mapping[str, str] = {
     "publication": "dqa.evaluation.papers:Publication",
     "proposed_scenario": "dqa.api.scenarios:ProposedScenario",
     "result": "dqa.evaluation.results:Result",
-    "rows": "dqa.api.looking:QueriedRows",
     "run": "dqa.evaluation.record:RunRecord",
     "scenario": "dqa.scenarios.document:ScenarioFile",
     "scenario_check": "dqa.api.scenarios:ScenarioCheck",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from dqa import guard
 from dqa.api.databases import Access, opened
-from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits
+from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
 from dqa.core.display import MOST_TOKENS, Display
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema
@@ -36,35 +36,6 @@ class ShownSchema(Record):
     described: DatabaseSchema
     left_out: tuple[str, ...] = ()
     warning: str | None = None
-
-
-class QueriedRows(Record):
-    """The result of a statement.
-
-    Attributes
-    ----------
-    database, statement
-        The database, and the statement of the caller.
-    columns, rows
-        The names of the columns, and the values of the rows with all digits.
-    cut
-        The name of the limit that shortened the result; None if the result is complete.
-    total
-        The total number of rows. None if the result is complete, or if the total is unknown.
-    seconds
-        The time in seconds that the database needed for the statement.
-    warning
-        A warning of the database, for example about an unknown label; empty if there is none.
-    """
-
-    database: str
-    statement: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    cut: Cut | None = None
-    total: int | None = None
-    seconds: float = 0.0
-    warning: str = ""
 
 
 def read_schema(
@@ -121,7 +92,7 @@ def query(
     *,
     limits: Limits = DEFAULT_LIMITS,
     **access: Unpack[Access],
-) -> QueriedRows:
+) -> Rows:
     """Run one read-only statement with the checks, limits and audit of an agent's statement.
 
     Parameters
@@ -143,11 +114,7 @@ def query(
         The database failed.
     """
     with opened(database, **access) as opened_database:
-        rows = opened_database.query(statement, limits)
-    same = ("columns", "rows", "cut", "total", "seconds", "warning")
-    found = {name: getattr(rows, name) for name in same}
-    # Skip pydantic's slow validation: the values come from the database.
-    return QueriedRows.model_construct(database=opened_database.name, statement=statement, **found)
+        return opened_database.query(statement, limits)
 
 
 def check_statement(

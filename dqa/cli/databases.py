@@ -18,7 +18,7 @@ from dqa.cli import options
 from dqa.cli.help import MODELS
 from dqa.cli.options import argument, option
 from dqa.cli.output import echo, echo_data, echo_json, show
-from dqa.core.database import DEFAULT_LIMITS, Limits
+from dqa.core.database import DEFAULT_LIMITS, Limits, Rows
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS
 from dqa.core.errors import UsageError
 from dqa.core.text import counted, shortened, visible
@@ -27,7 +27,6 @@ from dqa.report.table import Table
 if TYPE_CHECKING:
     from dqa.api.checking import CheckedStatement
     from dqa.api.databases import DatabaseHealth
-    from dqa.api.looking import QueriedRows
 
 _SHOWN = 70
 """Maximum number of characters that are shown of a checked statement."""
@@ -86,7 +85,7 @@ def _statement(statement: str | None, file: Path | None) -> str:
     return options.nonempty("STATEMENT", text)
 
 
-def _print_csv(found: QueriedRows) -> None:
+def _print_csv(found: Rows) -> None:
     for row in (found.columns, *found.rows):
         line = io.StringIO(newline="")
         # With this line terminator the writer quotes both kinds of line breaks.
@@ -102,7 +101,7 @@ def _plain(cell: Any) -> Any:  # noqa: ANN401  (as above)
     return json.dumps(cell, ensure_ascii=False) if isinstance(cell, list | dict | tuple) else cell
 
 
-def _cut(found: QueriedRows) -> str:
+def _cut(found: Rows) -> str:
     if found.cut == "cells":
         return "long values were shortened: select a part of them, for example with SUBSTRING."
     of = "" if found.total is None else f" of {found.total:,}"

@@ -50,7 +50,7 @@ def test_names_that_need_quotes_and_wide_tables(tmp_path: Path) -> None:
         path,
         'CREATE TABLE "order" ("select" INTEGER, "two words" TEXT, "é" TEXT);'
         """INSERT INTO "order" VALUES (1, 'x', 'y');"""
-        f"CREATE TABLE wide ({columns});",
+        f"CREATE TABLE wide ({columns}); INSERT INTO wide (c0) VALUES (1);",
     )
     with closing(dqa.open_database(path)) as opened:
         assert dqa.sample_rows(opened, "order").rows == ((1, "x", "y"),)

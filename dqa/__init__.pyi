@@ -125,11 +125,11 @@ from dqa.evaluation.statistics.games import PlayFigures as PlayFigures
 from dqa.evaluation.statistics.summaries import EpochStatistics as EpochStatistics
 from dqa.evaluation.statistics.summaries import Summary as Summary
 from dqa.evaluation.traces import Trace as Trace
-from dqa.evaluation.user_question import UserQuestion as UserQuestion
 from dqa.guard import Audit as Audit
 from dqa.guard import Policy as Policy
 from dqa.guard import check as check
 from dqa.loaders.custom_question import OwnQuestion as OwnQuestion
+from dqa.loaders.custom_question import UserQuestion as UserQuestion
 from dqa.loaders.generator.generate import generate as generate
 from dqa.loaders.generator.manifest import write_generated as write_generated
 from dqa.loaders.inspection.findings import Finding as Finding

@@ -32,7 +32,7 @@ from dqa.deciders.tools import (
     schema_of,
 )
 from dqa.evaluation.traces import Trace
-from dqa.evaluation.user_question import UserQuestion
+from dqa.loaders.custom_question import UserQuestion
 from dqa.report.reading import decision_lines
 
 ASK = "ask"

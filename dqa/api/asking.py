@@ -45,8 +45,8 @@ from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.results import DecisionKey
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.traces import Alternative, AskRecord, Provenance, Trace
-from dqa.evaluation.user_question import UserQuestion
 from dqa.guard import GuardedDatabase
+from dqa.loaders.custom_question import UserQuestion
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 

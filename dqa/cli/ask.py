@@ -23,7 +23,7 @@ from dqa.core.provenance import user_name
 from dqa.core.review import Review, ReviewAnswer, review_kinds
 from dqa.core.text import visible, visible_lines
 from dqa.evaluation.options import CallOptions
-from dqa.evaluation.user_question import UserQuestion
+from dqa.loaders.custom_question import UserQuestion
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -21,7 +21,7 @@ from dqa.core.docstrings import Described, descriptions
 from dqa.core.records import Record
 from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.spec import PARAMETERS, Deciding, RunSpec
-from dqa.evaluation.user_question import UserQuestion
+from dqa.loaders.custom_question import UserQuestion
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     "model": {name: name for name in ("base_url", *PARAMETERS)} | {"model": "name"},

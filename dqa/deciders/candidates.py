@@ -7,12 +7,11 @@ from collections.abc import Set as AbstractSet
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.display import candidate_name
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Goal, Outcomes
 from dqa.core.truth import Truth
-from dqa.scenarios.embedded import LISTING, first_column
+from dqa.scenarios.embedded import listed_candidates
 
 
 def nouns_of(question: Question) -> tuple[str, ...]:
@@ -86,32 +85,3 @@ def _unlisted(question: Question, decider: str) -> UsageError:
         f"Question '{question.key}' lists no candidates, but {decider} chooses from a list: add a "
         "list (--candidates, or the field 'candidates' of a question in a file)."
     )
-
-
-def listed_candidates(
-    statement: str, database: Database, called: str = "The query of the candidates"
-) -> tuple[Candidate, ...]:
-    """Return the distinct values in the first column of a statement, without NULL.
-
-    Parameters
-    ----------
-    statement
-        SQL or Cypher.
-    database
-        The database.
-    called
-        The name of the statement in errors.
-
-    Raises
-    ------
-    UsageError
-        The statement fails, or returns more than `dqa.core.question.MOST_CANDIDATES` rows.
-    InfrastructureError
-        The database failed.
-    """
-    try:
-        cells = first_column(database, statement, LISTING, called)
-    except DataError as error:
-        # The user wrote the statement, so its failure is wrong usage.
-        raise UsageError(str(error)) from error
-    return tuple(dict.fromkeys(map(candidate_name, cells)))

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.display import candidate_name
 from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError, UsageError
 from dqa.core.files import json_lines, read_text
 from dqa.core.question import Candidate, Question
@@ -24,13 +24,11 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.guard import Audit, Policy
-from dqa.loaders.custom_question import OwnQuestion, RulesFile
-from dqa.loaders.live_questions import ask_scenario, require_candidates
+from dqa.loaders.custom_question import OwnQuestion, RulesFile, list_candidates, read_question
 from dqa.loaders.locations import name_of, whole_url
 from dqa.loaders.readback import read_situation
 from dqa.scenarios import scenario_name
 from dqa.scenarios.base import Scenario
-from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.outcomes import ScenarioOutcomes
 from dqa.scenarios.reading import DOCUMENT
 
@@ -201,9 +199,10 @@ class _Reading:
         candidates = question.candidates
         with field_of("answer"):
             answers = _answers_of(written.answer, candidates)
+        opening = partial(self._database, database)
         with field_of("heuristics"):
             heuristics = {
-                name: _answers_of(self._candidates(listed, database)[:1], candidates)[0]
+                name: _answers_of(list_candidates(listed, opening)[:1], candidates)[0]
                 for name, listed in written.heuristics.items()
             }
         truth = Truth(answers, heuristics=heuristics)
@@ -214,32 +213,26 @@ class _Reading:
 
     def _question(self, line: _Line, scenario: str, database: str) -> Question:
         """Return the question of a line, together with its candidates."""
-        written, listed = line.written, line.written.candidates
+        written, rules = line.written, ""
         if written.scenario is None:
             with line.at.field("rules"):
                 rules = _rules_of(line)
-            question = Question(scenario, line.id, written.question or "", rules)
-        else:
-            with line.at.field("scenario"):
-                live = self._database(database)
-                question = ask_scenario(plugins.scenario(scenario), live, written.target)
-        candidates, query = question.candidates, question.candidate_query
-        if listed is None:
-            with line.at.field("target"):
-                require_candidates(question)
-        else:
-            with line.at.field("candidates"):
-                candidates = self._candidates(listed, database)
-            query = listed if isinstance(listed, str) else None
+        question = read_question(
+            written,
+            None if written.scenario is None else scenario,
+            rules,
+            partial(self._database, database),
+            line.at.field,
+        )
+        candidates = question.candidates
         if candidates is not None:
             candidates = self.lists.setdefault(candidates, candidates)  # stores equal lists once
         return replace(
             question,
+            scenario=scenario,
             id=line.id,
             situation=database,
             candidates=candidates,
-            candidate_query=query,
-            context_queries=written.context,
             tags=written.tags,
         )
 
@@ -275,25 +268,10 @@ class _Reading:
             )
         return truth
 
-    def _candidates(
-        self, listed: tuple[Candidate, ...] | str, database: str
-    ) -> tuple[Candidate, ...]:
-        """Return the candidates.
-
-        If a statement lists them, it runs once, and the guard checks it.
-        """
-        if not isinstance(listed, str):
-            return tuple(dict.fromkeys(listed))
-        called = f"The statement in 'candidates', run on '{database}' (write names as a list),"
-        cells = first_column(self._database(database), listed, LISTING, called)
-        if not cells:
-            raise DataError("the statement returns no candidate: its first column is empty")
-        return tuple(dict.fromkeys(map(candidate_name, cells)))
-
 
 def _rules_of(line: _Line) -> str:
     """Return the rules, from a text or from a file in the folder of the questions."""
-    rules = line.written.rules
+    rules = line.written.rules or ""
     if not isinstance(rules, RulesFile):
         return rules
     if line.at.file is None:

@@ -1,15 +1,21 @@
-"""The fields of a user's own question: a JSON object, or a Python mapping."""
+"""The fields of a user's own question: options, a JSON object, or a Python mapping."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from dqa.core.errors import DataError
-from dqa.core.question import Candidate
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.errors import DataError, UsageError
+from dqa.core.question import Candidate, Question
 from dqa.core.records import Record, problem_of
+from dqa.scenarios import scenario_name
+from dqa.scenarios.embedded import listed_candidates
 from dqa.scenarios.parameters import LIST_SEPARATOR
 
 
@@ -65,6 +71,125 @@ _Id: TypeAlias = Annotated[
 ]
 
 
+class UserQuestion(Record, use_attribute_docstrings=True):
+    """A question in the user's own words, or a question of a scenario about a loaded situation.
+
+    Each field is an option of ``dqa ask`` and an argument of the tool ``ask``.
+
+    Raises
+    ------
+    UsageError
+        The fields do not define a question.
+    """
+
+    question: str | None = None
+    """Question to decide. Not allowed with a scenario."""
+    scenario: str | None = None
+    """Scenario of the data in the database. It supplies the question, the rules and the
+    simulator."""
+    target: dict[str, TargetValue] = Field(default_factory=dict)
+    """Values of parameters of the scenario's question. The option sets one; it may be repeated."""
+    rules: str | None = None
+    """Business rules for the decision."""
+    candidates: _Candidates | None = None
+    """Statement whose first column contains the possible decisions, or a list of them."""
+    context: _OneOrMore = ()
+    """Statements whose rows are shown to deciders that write no statements. The option adds one; it
+    may be repeated."""
+
+    @model_validator(mode="after")
+    def _check_fields(self) -> Self:
+        if self.question is not None and not self.question.strip():
+            raise UsageError("'question' (--question) is empty: write the question to decide.")
+        if self.scenario is None:
+            if self.question is None:
+                raise UsageError(
+                    "'question' is missing: write the decision in words (--question). If the "
+                    "database contains the data of a scenario, give the scenario instead "
+                    "(--scenario)."
+                )
+            if self.target:
+                raise UsageError(
+                    "'target' (--target) is only for questions of a scenario: give the scenario "
+                    "(--scenario)."
+                )
+        elif self.question is not None or self.rules:
+            # The simulator knows only the scenario's own question.
+            raise UsageError(
+                f"The scenario '{self.scenario}' has its own question and rules. Leave out either "
+                "the scenario, or your question and rules."
+            )
+        return self
+
+    def read(self, database: Database) -> Question:
+        """Create the question from the contents of `database`.
+
+        Raises
+        ------
+        UsageError
+            No candidate is listed, the target does not fit the scenario, or the database contains
+            no data of the scenario.
+        DataError
+            The data of the scenario has wrong types, or a statement of the user fails.
+        QueryError, InfrastructureError
+            A query fails; see `Database.query`.
+        """
+        scenario = None if self.scenario is None else scenario_name(self.scenario)
+        return read_question(self, scenario, self.rules or "", lambda: database)
+
+
+def read_question(
+    asked: UserQuestion,
+    scenario: str | None,
+    rules: str,
+    database: Callable[[], Database],
+    field_of: Callable[[str], AbstractContextManager[object]] = nullcontext,
+) -> Question:
+    """Return a question with its candidates.
+
+    Parameters
+    ----------
+    asked
+        The fields of the question.
+    scenario
+        The name of its scenario; None for a question in the user's own words.
+    rules
+        The business rules of a question in the user's own words.
+    database
+        A function that opens the database. It is called only if the database is needed.
+    field_of
+        A function that returns a context for a field. Errors of the field are raised in it.
+    """
+    from dqa.loaders.live_questions import ask_scenario, require_candidates
+
+    question = Question("custom", "1", asked.question or "", rules)
+    if scenario is not None:
+        with field_of("scenario"):
+            question = ask_scenario(plugins.scenario(scenario), database(), asked.target)
+    question = replace(question, context_queries=asked.context)
+    if asked.candidates is None:
+        with field_of("target"):
+            require_candidates(question)
+        return question
+    with field_of("candidates"):
+        listed = list_candidates(asked.candidates, database)
+    statement = asked.candidates if isinstance(asked.candidates, str) else None
+    return replace(question, candidates=listed, candidate_query=statement)
+
+
+def list_candidates(
+    listed: tuple[Candidate, ...] | str, database: Callable[[], Database]
+) -> tuple[Candidate, ...]:
+    """Return the candidates. If a statement lists them, it runs once, and the guard checks it."""
+    if not isinstance(listed, str):
+        return tuple(dict.fromkeys(listed))
+    called = "The statement of the candidates (write names as a list; --candidate-name)"
+    found = listed_candidates(listed, database(), called)
+    if not found:
+        raise UsageError("the statement returns no candidate: its first column is empty.")
+    return found
+
+
 class RulesFile(Record):
     """Business rules in a separate text file."""
 
@@ -74,7 +199,7 @@ class RulesFile(Record):
     )
 
 
-class OwnQuestion(Record):
+class OwnQuestion(UserQuestion):
     """A question of a user's own file: one line of the file. Most fields are optional.
 
     Raises
@@ -87,14 +212,8 @@ class OwnQuestion(Record):
         json_schema_extra={"anyOf": [{"required": ["question"]}, {"required": ["scenario"]}]}
     )
 
-    question: str | None = Field(
-        None, min_length=1, description="the text of the question; required without a scenario"
-    )
-    rules: str | RulesFile = Field("", description="the business rules: a text, or a text file")
-    candidates: _Candidates | None = Field(
-        None,
-        description="the possible choices: a list, or one SQL or Cypher statement whose first "
-        "column lists them; without candidates, only the text of an answer is compared",
+    rules: str | RulesFile | None = Field(  # type: ignore[assignment]
+        None, description="the business rules: a text, or a text file"
     )
     answer: _Answers = Field(
         (),
@@ -118,41 +237,14 @@ class OwnQuestion(Record):
     )
     id: _Id = Field(None, description="a unique id in the file; by default the line number")
     tags: _OneOrMore = Field((), description="tags by which results are grouped")
-    context: _OneOrMore = Field(
-        (),
-        description="statements for deciders that do not query the database; these deciders "
-        "receive the rows",
-    )
     database: str | None = Field(
         None, description="the name of the database; required if there are several databases"
-    )
-    scenario: str | None = Field(
-        None, description="the name or folder of a scenario, which has the question and the rules"
-    )
-    target: dict[str, TargetValue] = Field(
-        default_factory=dict, description="the parameters of the scenario's question"
     )
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of a line. The reader checks more than the schema can express."""
         return cls.model_json_schema(mode="validation")
-
-    @model_validator(mode="after")
-    def _asks(self) -> Self:
-        if self.scenario is None:
-            if self.question is None:
-                raise ValueError("'question' is missing: write the decision in words")
-            if self.target:
-                raise ValueError(
-                    "'target' is only for questions of a scenario: give the scenario in 'scenario'"
-                )
-        elif self.question is not None or self.rules:
-            raise ValueError(
-                f"the scenario '{self.scenario}' has its own question and rules: leave out "
-                "'scenario', or leave out 'question' and 'rules'"
-            )
-        return self
 
     @classmethod
     def checked(cls, value: object) -> Self:

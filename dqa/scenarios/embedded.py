@@ -6,9 +6,9 @@ import threading
 import weakref
 
 from dqa.core.database import Database, Kind, Limits, Rows
-from dqa.core.display import cell_of
-from dqa.core.errors import DataError, QueryError
-from dqa.core.question import MOST_CANDIDATES
+from dqa.core.display import candidate_name, cell_of
+from dqa.core.errors import DataError, QueryError, UsageError
+from dqa.core.question import MOST_CANDIDATES, Candidate
 from dqa.core.situation import Cell, Situation
 
 _MOST = Limits(rows=1_000_000, bytes=200_000_000, seconds=600.0, cell=20_000_000)
@@ -87,3 +87,32 @@ def first_column(
     """
     rows = whole_rows(database, statement, limits, called).rows
     return tuple(dict.fromkeys(cell_of(row[0]) for row in rows if row and row[0] is not None))
+
+
+def listed_candidates(
+    statement: str, database: Database, called: str = "The query of the candidates"
+) -> tuple[Candidate, ...]:
+    """Return the distinct values in the first column of a statement, without NULL.
+
+    Parameters
+    ----------
+    statement
+        SQL or Cypher.
+    database
+        The database.
+    called
+        The name of the statement in errors.
+
+    Raises
+    ------
+    UsageError
+        The statement fails, or returns more than `dqa.core.question.MOST_CANDIDATES` rows.
+    InfrastructureError
+        The database failed.
+    """
+    try:
+        cells = first_column(database, statement, LISTING, called)
+    except DataError as error:
+        # The user wrote the statement, so its failure is wrong usage.
+        raise UsageError(str(error)) from error
+    return tuple(dict.fromkeys(map(candidate_name, cells)))

@@ -14,7 +14,7 @@ from dqa.core.errors import DqaError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.traces import Trace
-from dqa.evaluation.user_question import UserQuestion
+from dqa.loaders.custom_question import UserQuestion
 from dqa.loaders.generator.generate import generate
 
 Decided: TypeAlias = Trace | Decision

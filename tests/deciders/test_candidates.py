@@ -14,7 +14,8 @@ from dqa.core.database import Database
 from dqa.core.errors import InvalidAnswerError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.answers import choice_of
-from dqa.deciders.candidates import among, listed_candidates
+from dqa.deciders.candidates import among
+from dqa.scenarios.embedded import listed_candidates
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import dqa
 from dqa.core.database import Rows
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
-from dqa.evaluation.user_question import UserQuestion
+from dqa.loaders.custom_question import UserQuestion
 from dqa.testing import assert_choice
 from dqa.testing.decisions import ask_in_test, make_questions
 from dqa_simulators.locating.generator import LocatingSize

@@ -1,7 +1,8 @@
 """Read situations from the SQL and Cypher scripts of the DQA release.
 
 SQLite executes the statements of an SQL script in memory. It may only create, fill and read tables,
-and only columns and literals reach it. A pattern reads each statement of a Cypher script.
+and only quoted names and encoded literals reach it. A pattern reads each statement of a Cypher
+script. Each pattern can match a text in one way only, so it also fails in linear time.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from dqa.core.situation import Cell, Column, EdgeSchema, NodeSchema, Schema, Sit
 from dqa.core.text import shortened
 
 _STRING = r"""(?:'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\.|"")[^"\\]*)*")"""
-_NAME = r"(?:`(?:[^`]|``)+`|\w+)"
-_LITERAL = (
-    rf"(?:{_STRING}|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)|(?:true|false|null)(?!\w))"
-)
+_QUOTED_NAME = r"`(?:[^`]|``)+`"
+_NAME = rf"(?:{_QUOTED_NAME}|\w+)"
+_OPEN = r"(?:['\"`]|/\*).*"  # an open quote or comment
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+_LITERAL = rf"(?:{_STRING}|(?:{_NUMBER}|true|false|null)(?!\w))"
 _PAIR = rf"{_NAME}\s*:\s*{_LITERAL}"
-_MAP = rf"(?:\{{\s*((?:{_PAIR}(?:\s*,\s*{_PAIR})*)?)\s*\}}\s*)?"
-_NODE = rf"\(\s*({_NAME})?\s*:\s*({_NAME})\s*{_MAP}\)\s*"
+_MAP = rf"(?:\{{\s*((?:{_PAIR}(?:\s*,\s*{_PAIR})*\s*)?)\}}\s*)?"
+_NODE = rf"\(\s*(?:({_NAME})\s*)?:\s*({_NAME})\s*{_MAP}\)\s*"
 _END = rf"\(\s*({_NAME})\s*\)\s*"
 
 
@@ -35,25 +37,26 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE | re.DOTALL)
 
 
-_COMMENT = _pattern(rf"({_STRING}|`[^`]*`)|(?:--|\#|//)[^\n]*|/\*.*?\*/")
-# An open quote starts a statement of its own, which cannot be read.
-_STATEMENT = _pattern(rf"(?:[^;'\"`]+|{_STRING}|`[^`]*`)+|['\"`].*")
+_COMMENT = _pattern(rf"(?:--|\#|//)[^\n]*|/\*.*?\*/|({_STRING}|{_QUOTED_NAME}|{_OPEN})")
+# An open quote or comment starts a statement of its own, which cannot be read.
+_STATEMENT = _pattern(rf"(?:[^;'\"`/]+|/(?!\*)|{_STRING}|{_QUOTED_NAME})+|{_OPEN}")
 _IGNORED = _pattern(
     r"(?:(?:SET|USE|START|BEGIN|COMMIT|LOCK|UNLOCK|DROP|CREATE\s+(?:DATABASE|INDEX|CONSTRAINT))\b"
     r".*)?"
 )
 _TARGET = rf"(?:{_NAME}\s*\.\s*)*({_NAME})\s*"
-_COLUMNS = r"((?:[\w\s,.'\"-]|`[^`]*`|\([\w\s,`]*\))*)"  # expressions do not match
-_TABLE = _pattern(rf"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_TARGET}\({_COLUMNS}\)[^)]*")
-_KEY = _pattern(rf",\s*(?:PRIMARY\s+|UNIQUE\s+)?KEY\s*(?:{_NAME}\s*)?\([^()]*\)")
+_TABLE = _pattern(rf"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_TARGET}(\(.*)")
+_PART = _pattern(rf"{_STRING}|{_NAME}|\S")
+_COLUMN = _pattern(
+    rf"(?!(?:PRIMARY|UNIQUE|KEY|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK)\b){_NAME}"
+)
 _INSERT = _pattern(
     rf"INSERT\s+INTO\s+{_TARGET}\(\s*({_NAME}(?:\s*,\s*{_NAME})*)\s*\)\s*VALUES(?!\w)(.*)"
 )
-_LITERALS = _pattern(_LITERAL)
-_PUNCTUATION = _pattern(r"[\s(),]*")
+_VALUE = _pattern(rf"({_LITERAL})|[^\s(),]")
 _CREATE_NODE = _pattern(rf"CREATE\s*{_NODE}")
 _CREATE_EDGE = _pattern(
-    rf"MATCH\s*{_NODE},\s*{_NODE}CREATE\s*{_END}-\s*\[\s*(?:{_NAME})?\s*:\s*({_NAME})\s*"
+    rf"MATCH\s*{_NODE},\s*{_NODE}CREATE\s*{_END}-\s*\[\s*(?:{_NAME}\s*)?:\s*({_NAME})\s*"
     rf"{_MAP}\]\s*->\s*{_END}"
 )
 _PROPERTIES = _pattern(rf"({_NAME})\s*:\s*({_LITERAL})")
@@ -113,9 +116,7 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
         with closing(_sqlite()) as database:
             for statement in script.read(text):
                 if (table := _TABLE.fullmatch(statement)) is not None:
-                    # Without keys, a repeated row is a defect, not an error.
-                    columns = _KEY.sub("", table[2])
-                    database.execute(f"CREATE TABLE {_sqlite_name(table[1])} ({columns})")
+                    database.execute(_create(script, table))
                 elif (insert := _INSERT.fullmatch(statement)) is not None:
                     count = database.execute(_insert(script, insert)).rowcount
                     inserted.setdefault(_key(insert[1]), []).extend([statement] * count)
@@ -125,7 +126,7 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
                 select = f"SELECT * FROM {_sqlite_name(name)}"  # noqa: S608  (a quoted name)
                 script.statements.append(select)
                 _add_rows(script, name, database.execute(select), inserted)
-    except (sqlite3.Error, sqlite3.Warning) as error:  # several statements are a warning in 3.11
+    except (sqlite3.Error, UnicodeError) as error:  # half a surrogate pair is no text
         raise script.error(f"SQLite reports: {error}") from error
     return script.parsed(ordered=False)
 
@@ -139,13 +140,37 @@ def _sqlite() -> sqlite3.Connection:
     return database
 
 
+def _create(script: _Script, table: re.Match[str]) -> str:
+    """Create a table with its columns, without their types, defaults, keys and checks.
+
+    So no expression reaches SQLite, and a repeated row is a defect, not an error. A column that an
+    INSERT leaves out is NULL, also if the script has a default for it.
+    """
+    names: list[str] = []
+    depth, before = 0, ""
+    for part in _PART.findall(table[2]):
+        if depth == 1 and before in "(," and _COLUMN.fullmatch(part):
+            names.append(_sqlite_name(part))
+        depth += (part == "(") - (part == ")")
+        if depth == 0:
+            return f"CREATE TABLE {_sqlite_name(table[1])} ({', '.join(names)})"
+        before = part
+    raise script.error("expected CREATE TABLE table (columns)")
+
+
 def _insert(script: _Script, insert: re.Match[str]) -> str:
     """Write the text of each literal as bytes, which SQLite does not convert."""
+
+    def cell(value: re.Match[str]) -> str:
+        if value[1] is None:
+            raise script.error(
+                "expected rows (...) of quoted strings, numbers, TRUE, FALSE and NULL"
+            )
+        return f"x'{value[1].encode().hex()}'"
+
     name, listed, values = insert.groups()
-    if not _PUNCTUATION.fullmatch(_LITERALS.sub("", values)):
-        raise script.error("expected rows (...) of quoted strings, numbers, TRUE, FALSE and NULL")
     columns = ", ".join(map(_sqlite_name, re.findall(_NAME, listed)))
-    cells = _LITERALS.sub(lambda m: f"x'{m[0].encode().hex()}'", values)
+    cells = _VALUE.sub(cell, values)
     return f"INSERT INTO {_sqlite_name(name)} ({columns}) VALUES {cells}"  # noqa: S608  (quoted)
 
 
@@ -226,9 +251,11 @@ def _sql_text(literal: str) -> str:
 
 
 def _cypher_text(literal: str) -> str:
-    return _CYPHER_ESCAPE.sub(
+    text = _CYPHER_ESCAPE.sub(
         lambda m: chr(int(m[1], 16)) if m[1] else _CYPHER_ESCAPES.get(m[2], m[2]), literal[1:-1]
     )
+    # An astral character is two escapes. One alone is no text, which raises UnicodeDecodeError.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 class _Script:
@@ -330,10 +357,10 @@ class _Script:
         If a number or truth value is in quotes, report this.
         """
         stored, is_quoted = column.stored, text[0] in "'\""
-        plain = self._unescape(text) if is_quoted else text
-        if is_quoted and stored == "text":
-            return plain
         try:
+            plain = self._unescape(text) if is_quoted else text
+            if is_quoted and stored == "text":
+                return plain
             value = _READ[stored](plain.strip().lower())
         except (KeyError, ValueError):
             raise self.error(f"column '{column.name}' contains {text}; expected {stored}") from None
@@ -385,8 +412,9 @@ class _Script:
 
     def _reported(self) -> tuple[Defect, ...]:
         found: list[Defect] = []
+        first = {statements[0] for statements in self._defects.values()}
+        shown = {statement: shortened(statement, _SHOWN) for statement in first}
         for (problem, action), statements in self._defects.items():
             many = "" if len(statements) == 1 else f" (in {len(statements)} places)"
-            statement = shortened(statements[0], _SHOWN)
-            found.append(Defect(self.file, f"{problem}{many}", action, statement))
+            found.append(Defect(self.file, f"{problem}{many}", action, shown[statements[0]]))
         return tuple(found)

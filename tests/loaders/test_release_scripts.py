@@ -68,11 +68,16 @@ _FIRST, _LAST = SQL.index("INSERT INTO trade_node"), SQL.index("INSERT INTO flow
         SQL.replace('(source, dest, flow) VALUES ("krakow", "baltic", 0.25)',
                     '(flow, dest, source) VALUES (0.25, "baltic", "krakow")'),
         f"{SQL[:_FIRST]}{_NODE_HEAD}\n{_NODE_ROWS};\n{SQL[_LAST:]}",
+        SQL.replace("source VARCHAR(30)", "source ENUM('krakow', 'a)b') DEFAULT '`'")
+        .replace("flow FLOAT, PRIMARY", "flow FLOAT AS (randomblob(1e9)) COMMENT '`', CHECK (1), "
+                 "FOREIGN KEY (source) REFERENCES trade_node(trade_node), INDEX (dest), PRIMARY")
+        .replace(";\nINSERT", " ENGINE=InnoDB COMMENT='a)b';\nINSERT", 1),
     ],
-    ids=["crlf", "lines", "comments", "session", "end", "column-order", "rows-of-one-insert"],
+    ids=["crlf", "lines", "comments", "session", "end", "column-order", "rows-of-one-insert",
+         "definitions"],
 )  # fmt: skip
 def test_other_spellings_of_an_sql_script_give_the_same_situation(text: str) -> None:
-    """Line ends, quotes, comments and the order of columns do not matter."""
+    """Line ends, quotes, comments, the order of columns and their definitions do not matter."""
     assert _locating(text) == _locating(SQL)
 
 
@@ -200,8 +205,11 @@ _FLOW, _TABLE = "INSERT INTO flow", "expected CREATE TABLE"
         *((SQL + bad, bad[:9], _TABLE) for bad in (
             "DELETE FROM flow;", "ATTACH 'a.db' AS a;", "PRAGMA user_version = 1;",
             "CREATE VIRTUAL TABLE v USING fts5(a);", "CREATE TABLE v AS SELECT 1;",
-            "CREATE TABLE v(a INT AS (b || b), b);", "CREATE TABLE v(a TEXT DEFAULT (hex(1)));",
-            r"CREATE TABLE v(a TEXT DEFAULT '\'); DROP TABLE flow; -- ');")),
+            "CREATE TABLE v(a TEXT DEFAULT (hex(1);")),
+        pytest.param(SQL + "-- c\n" + "/* " * 100_000, "/* /* ", _TABLE, id="open-comments"),
+        pytest.param(SQL + "-- c\n" + "'\\" * 100_000, "'", _TABLE, id="open-quotes"),
+        pytest.param(SQL + NOTE.replace("1", "1" * 20_000 + "a"), NOTE[:20], "rows", id="digits"),
+        (SQL.replace("SWE", "\ud800"), "INSERT INTO country", "surrogates not allowed"),
         (SQL + NOTE, NOTE[:-1], "no such table: notes"),
         (SQL.replace(", dest, flow) VALUES", ", flow) VALUES"), _FLOW, "3 values for 2 columns"),
         (SQL_TABLES.replace("dest VARCHAR(30),", ""), "SELECT * FROM", "lacks ['dest']"),
@@ -222,6 +230,9 @@ def test_sql_errors_have_the_statement_and_the_expected_text(
     ("text", "message"),
     [
         ("", "expected CREATE of a Trade_node"),
+        (f"CREATE (:Country {{{', '.join(f'k{i}: 12345' for i in range(200))};", "in 'CREATE (:Co"),
+        pytest.param(f"CREATE ({' ' * 100_000}x", "in 'CREATE ( x'", id="spaces"),
+        (CYPHER.replace('"SWE"', r'"\ud800"'), "expected text"),
         (CYPHER + "RETURN 1", "TYPE]->(), in 'RETURN 1'"),
         (CYPHER.replace(":Country {name:", ":Realm {name:", 1), "Realm is unknown"),
         (CYPHER.replace("0.25}]->", "0.25}]-"), "or MATCH ... CREATE ()-[:TYPE]"),

@@ -80,8 +80,8 @@ class PolicyFields:
     database
         The name of the database; a statement may begin with USE and this name.
     callables
-        PostgreSQL's functions that could change or reveal something and accept one argument, in
-        lower case; None if they are unknown. See `dqa.guard.tables.read_callables`.
+        Maps PostgreSQL's functions and types that x in ``x.name`` could be passed to, in lower
+        case, to whether x can be a row. None if unknown. See `dqa.guard.tables.read_callables`.
     source
         The file of the policy, for records.
 
@@ -112,7 +112,7 @@ class PolicyFields:
     revealing_views: frozenset[str] = field(default=frozenset(), repr=False)
     inside: str | None = field(default=None, repr=False)
     database: str | None = field(default=None, repr=False)
-    callables: frozenset[str] | None = field(default=None, repr=False)
+    callables: Mapping[str, bool] | None = field(default=None, repr=False)
     source: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:

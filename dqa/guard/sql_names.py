@@ -14,23 +14,20 @@ from dqa.guard.policy import Policy
 
 _SYSTEM_COLUMNS = frozenset({"ctid", "tableoid", "cmin", "cmax", "xmin", "xmax"})
 """The system columns of every PostgreSQL table."""
-_SOURCES = (
-    *(exp.CTE, exp.Lateral, exp.Pivot, exp.Subquery, exp.Table, exp.TableFromRows, exp.Unnest),
-    exp.Values,
-)
+_QUERIES = exp.CTE | exp.Pivot | exp.Subquery | exp.Values
+_SOURCES = _QUERIES | exp.Lateral | exp.Table | exp.TableFromRows | exp.Unnest
 
 
 def require_columns(parsed: Parsed, policy: Policy) -> None:
     """Refuse ``x.f`` if it could be a call of f(x), or if x could be a sequence or package."""
     dialect, known = parsed.dialect, lists(parsed.dialect)
-    callables = known["names that call"] if policy.callables is None else policy.callables
-    callables = callables - policy.functions - policy.column_names
+    callables = policy.callables or dict.fromkeys(known["names that call"], True)
     # System columns reveal the number of transactions and objects of the whole server.
     is_hiding = policy.restricts and dialect == "postgres"
     hidden = _SYSTEM_COLUMNS - policy.column_names if is_hiding else frozenset[str]()
-    in_from = _names_in_from(parsed)
-    if dialect == "ansi":  # a column may be a structure
-        in_from |= policy.column_words
+    sources = _columns_of_sources(parsed, policy)
+    # In other databases, a column may be a structure.
+    in_from = sources.keys() | (policy.column_words if dialect == "ansi" else set[str]())
     # A wrong name of a database before a column of such a join stops a MariaDB server.
     joins = [node for node in parsed.nodes if isinstance(node, exp.Join)]
     is_shared = any(node.method or node.args.get("using") for node in joins)
@@ -53,21 +50,42 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
                 f"{owner}.{name} names {owner}, which is not in FROM; correct the name, or add it "
                 "to FROM"
             )
-        if is_field and name.casefold() in callables:
+        takes_row = callables.get(name.casefold())
+        if not is_field or takes_row is None or name.casefold() in policy.functions:
+            continue
+        found = sources.get(owner.casefold(), [None])
+        if any(one is None or (takes_row and name.casefold() not in one) for one in found):
             raise Refusal(
                 f"{owner}.{name} could call the function {name}; give the column another name"
             )
 
 
-def _names_in_from(parsed: Parsed) -> set[str]:
-    """Return the names in FROM and WITH, and of joins, in lower case."""
-    names = set(parsed.joins)
+def _columns_of_sources(parsed: Parsed, policy: Policy) -> dict[str, list[frozenset[str] | None]]:
+    """Return the names in FROM and WITH, and of joins, with the known columns of each source.
+
+    These names stand for rows, except the names of functions, which may stand for any value. A
+    function has None in place of columns.
+    """
+    rows = frozenset[str]()
+    sources: dict[str, list[frozenset[str] | None]] = {name: [rows] for name in parsed.joins}
+    has_unnamed = False
     for node in parsed.nodes:
-        if isinstance(node, _SOURCES):
-            is_function = not (isinstance(node, exp.Table) and id(node) in parsed.tables)
-            name = node.alias_or_name or (function_name(node) if is_function else "")
-            names.add(name.casefold())
-    return names
+        if not isinstance(node, _SOURCES):
+            continue
+        name = node.alias_or_name
+        columns: frozenset[str] | None = rows
+        if id(node) in parsed.tables:
+            shown = policy.visible_tables.get(node.name.casefold())
+            known = shown.columns if shown is not None and not node.alias_column_names else ()
+            columns = frozenset(column.name.casefold() for column in known)
+        elif not (isinstance(node, _QUERIES) or isinstance(node.this, _QUERIES | exp.Identifier)):
+            own = "unnest" if isinstance(node, exp.Unnest) else function_name(node)
+            name, columns = node.alias or own, None
+            has_unnamed |= not node.alias
+        sources.setdefault(name.casefold(), []).append(columns)
+    if has_unnamed:  # the database may give the function another name: trim is btrim
+        return {name: [None] for name in sources}
+    return sources
 
 
 def _is_type(node: exp.Expr) -> bool:

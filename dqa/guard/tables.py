@@ -91,23 +91,28 @@ _VIEWS: Mapping[str, str] = {
     ),
 }
 _CALLABLES = """
-SELECT proname FROM pg_catalog.pg_proc
- WHERE pronargs > 0 AND pronargs - pronargdefaults <= 1 AND pg_catalog.pg_function_is_visible(oid)
-   AND (pronamespace <> 'pg_catalog'::pg_catalog.regnamespace OR provolatile <> 'i')
-   AND proname <> 'money'
-   AND proargtypes[0] <> 'internal'::pg_catalog.regtype
-UNION SELECT typname FROM pg_catalog.pg_type
+WITH looking AS (SELECT oid, typname FROM pg_catalog.pg_type
+                  WHERE left(typname, 3) = 'reg' OR typname = 'aclitem'),
+     converted AS (SELECT c.casttarget AS oid FROM pg_catalog.pg_cast AS c
+                     JOIN pg_catalog.pg_proc AS p ON p.oid = c.castfunc
+                    WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace)
+SELECT p.proname, a.typtype IN ('c', 'p') FROM pg_catalog.pg_proc AS p
+  JOIN pg_catalog.pg_type AS a ON a.oid = p.proargtypes[0]
+ WHERE p.pronargs - p.pronargdefaults <= 1 AND pg_catalog.pg_function_is_visible(p.oid)
+   AND (p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace OR p.provolatile <> 'i'
+        OR a.oid IN (SELECT oid FROM looking))
+   AND p.proname <> 'money' AND a.typname <> 'internal'
+UNION SELECT typname, oid IN (SELECT oid FROM converted) FROM pg_catalog.pg_type
  WHERE pg_catalog.pg_type_is_visible(oid)
-   AND (typtype IN ('d', 'r', 'm') OR left(typname, 1) = '_' OR left(typname, 3) = 'reg'
-        OR typname = 'aclitem' OR oid IN (
-            SELECT c.casttarget FROM pg_catalog.pg_cast AS c
-              JOIN pg_catalog.pg_proc AS p ON p.oid = c.castfunc
-             WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace))
+   AND (typtype IN ('d', 'e', 'm', 'r') OR left(typname, 1) = '_'
+        OR oid IN (SELECT oid FROM looking) OR oid IN (SELECT oid FROM converted))
 """
-"""Lists functions that accept one argument, and types whose conversion calls or looks up something.
+"""Lists functions that accept one argument, and types whose conversion calls or finds something.
 
-Left out are PostgreSQL's own immutable functions and `money`, which only compute a value, and
-functions of internal values, which statements cannot call.
+The second column tells whether the argument can be a row. Only own casts convert a row.
+A text that is converted to a `reg` type or to `aclitem` is the name of an object. Left out are
+PostgreSQL's other immutable functions and `money`, which only compute a value, and functions of
+internal values, which statements cannot call.
 """
 
 
@@ -260,8 +265,10 @@ def _views(session: Session) -> list[tuple[str, str, bool]]:
     return [(name, text, any(row[2:])) for (name, text), row in zip(texts, rows, strict=True)]
 
 
-def read_callables(session: Session) -> frozenset[str]:
+def read_callables(session: Session) -> Mapping[str, bool]:
     """Return the names that ``x.name`` must not call in a PostgreSQL database, in lower case.
+
+    The value of a name tells whether x can be a row.
 
     Raises
     ------
@@ -270,8 +277,13 @@ def read_callables(session: Session) -> frozenset[str]:
     """
     known = lists("postgres")
     checked = known["functions that look outside"] | known["functions of settings"]
-    names = (str(name).casefold() for (name,) in _listed(session, _CALLABLES, "functions"))
-    return frozenset(names) - (known["functions"] - checked)
+    allowed = known["functions"] - checked
+    found: dict[str, bool] = {}
+    for written, takes_row in _listed(session, _CALLABLES, "functions"):
+        name = str(written).casefold()
+        if name not in allowed:
+            found[name] = bool(takes_row) or found.get(name, False)
+    return found
 
 
 def _listed(session: Session, statement: str, what: str) -> Sequence[Sequence[object]]:

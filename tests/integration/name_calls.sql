@@ -3,6 +3,8 @@ CREATE FUNCTION evil(integer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FR
 CREATE FUNCTION evil(record) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT max(email) FROM customer); END';
 CREATE FUNCTION varying(text) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
 CREATE DOMAIN checked AS text CHECK (pg_sleep(0) IS NOT NULL);
+CREATE TYPE secret_mood AS ENUM ('hidden label');
+CREATE VIEW settings AS SELECT current_setting('server_version'), 1 AS evil;
 -- PostgreSQL would call a function, or convert to a type, in each of these statements.
 SELECT x.evil FROM customer AS x
 SELECT (x).evil FROM customer AS x
@@ -25,3 +27,11 @@ SELECT (SELECT btrim.to_regclass FROM trim('customer')) FROM (SELECT 1 AS to_reg
 SELECT (SELECT btrim._regclass FROM trim('{customer}')) FROM (SELECT 1 AS _regclass) AS btrim
 SELECT (SELECT btrim._checked FROM trim('{x}')) FROM (SELECT 1 AS _checked) AS btrim
 SELECT (SELECT btrim.varying FROM trim('x')) FROM (SELECT 1 AS varying) AS btrim
+SELECT ('customer').regclasssend
+SELECT ('customer').pg_partition_root
+SELECT ('nobody=r/nobody').hash_aclitem
+SELECT enum_range((NULL).secret_mood)
+SELECT ('data_directory').current_setting
+SELECT x.current_setting FROM unnest(ARRAY['data_directory']) AS x
+SELECT (SELECT x.evil FROM generate_series(1, 2) AS x LIMIT 1) FROM settings AS x
+SELECT x.evil FROM settings AS x(a, b)

@@ -62,7 +62,7 @@ def _points(kind: str) -> tuple[EntryPoint, ...]:
 
 @cache
 def _registered(kind: str) -> dict[str, EntryPoint]:
-    """Return an entry point for each name of a kind of plug-in."""
+    """Return the entry points of the plug-ins of one kind, by name."""
     return {point.name: point for point in _points(kind)}
 
 

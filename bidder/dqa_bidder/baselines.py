@@ -65,13 +65,13 @@ class Level(Finding):
     Attributes
     ----------
     level
-        The number of the level, from 1.
+        The number of the level (counted from 1).
     thoughts
         The proposed thoughts.
     votes
         The number of votes for each thought.
     kept
-        The numbers of the thoughts that continue, from 0, the best first.
+        The numbers (counted from 0) of the thoughts that continue, the best first.
     """
 
     model_config = ConfigDict(title="thoughts")

@@ -77,9 +77,11 @@ class DellmaSettings(DirectSettings):
         default=2, ge=0, description="number of requested latent factors that affect one action"
     )
     factors: int = Field(
-        default=16, ge=1, description="k, the maximum number of requested latent factors"
+        default=16, ge=1, description="maximum number of requested latent factors (k in the paper)"
     )
-    values: int = Field(default=3, ge=2, description="l, the number of values of each factor")
+    values: int = Field(
+        default=3, ge=2, description="number of values of each factor (l in the paper)"
+    )
     samples: _Samples = 64
     draws: Draws = Field(
         default="stratified",

@@ -121,8 +121,8 @@ def opened(database: str | Path | Database, **access: Unpack[Access]) -> Iterato
     if not isinstance(database, str | Path):
         if any(access.values()):
             raise UsageError(
-                f"The database '{database.name}' is already open. Pass tables, policy and audit "
-                "to open_database."
+                f"The database '{database.name}' is already open: pass tables, policy and audit "
+                "to open_database, which opened it."
             )
         yield database
         return

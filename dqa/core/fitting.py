@@ -153,7 +153,10 @@ def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Pa
 
 @lru_cache(maxsize=8)
 def _part_index(schema: DatabaseSchema) -> tuple[Index, list[list[int]]]:
-    """Return the index of the parts, and the positions of the parts that each part refers to."""
+    """Return an index of the parts of the schema.
+
+    For each part, also return the positions of the parts that it refers to.
+    """
     documents = (
         (
             (part.name,),

@@ -100,7 +100,7 @@ def problem_of_field(
     record: type[BaseModel] | None,
     name: str,
 ) -> str:
-    """Describe the problem of one field, which the message calls `name`."""
+    """Return a message about the problem of one field. The message calls the field `name`."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
         return f"there is no field '{name}'{_hint(list(map(str, found['loc'])), record)}"

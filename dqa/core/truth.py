@@ -92,8 +92,8 @@ class Truth:
         if (self.match is None) != (question.answer_form == "candidate") and self.is_known:
             raise DataError(
                 f"The answer to question '{question.key}' is a {question.answer_form}, but "
-                f"answers are compared by {self.match or 'name'}. Candidates are compared by "
-                "name; statements are compared by a rule for the rows that they return."
+                f"answers are compared by {self.match or 'name'}. For candidates, leave "
+                "out match; for statements, set match to 'set', 'table', 'columns' or 'subset'."
             )
         if self.outcomes is None:
             return

@@ -164,7 +164,7 @@ def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
 
 
 def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...]:
-    """Return the defects in files whose name is a question's situation or id."""
+    """Return the defects in files that are named after a question's situation or id."""
     stems = {question.situation, f"q{question.id}"}
     return tuple(
         f"{defect.problem}; {defect.action}"

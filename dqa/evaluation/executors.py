@@ -42,10 +42,10 @@ Dumps: TypeAlias = Callable[[Any], bytes]
 
 
 def portable(error: Exception) -> Exception:
-    """Return an error that other processes can read, with the same message.
+    """Return an error with the same message that other processes can read.
 
-    Its class is the class of a `DqaError`, or the nearest base class whose constructor needs only
-    a message. For any other error, it is `RuntimeError`.
+    For a `DqaError`, the result has the same class, or the nearest base class whose constructor
+    needs only a message. For any other error, the result is a `RuntimeError`.
     """
     is_ours = isinstance(error, DqaError)
     message = str(error) if is_ours else f"{type(error).__name__}: {error}"
@@ -281,7 +281,7 @@ class RemoteWorker:
         self._threads = ThreadPoolExecutor(options.workers, "dqa-worker")
 
     def decide(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
-        """Make decisions in parallel, and judge each of them.
+        """Make and judge decisions in parallel.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 def unpack(packed: bytes) -> Any:  # noqa: ANN401
-    """Unpack a packed run. Raise `UsageError` if this machine lacks its packages."""
+    """Unpack a packed run. Raise `UsageError` if this machine lacks a needed package."""
     try:
         return pickle.loads(packed)  # noqa: S301  (the sender's code runs here anyway)
     except (ImportError, AttributeError, TypeError) as error:

@@ -18,7 +18,7 @@ SCORE, PARETO = "score", "pareto optimal"
 
 
 class PublishedFigure(Record):
-    """One figure of a paper, or of a run in the table of a paper.
+    """One figure that a paper printed, or a run's figure for the same place in the paper's table.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class PublishedFigure(Record):
         scenarios, opponents or kinds.
     column
         The column, which depends on the measure: a kind of database, a type of question or a class
-        of failure. Empty if a row has one figure per scenario.
+        of failure. Empty if the columns of the table are the scenarios.
     value
         The figure; a share is in 0..1. None if the paper prints only the count.
     of

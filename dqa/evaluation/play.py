@@ -1,8 +1,8 @@
 """Play the games of a run. For a decider, every move is a question.
 
-If a decision names no legal action, the fallback of the position is played, and the result counts
-it. A game has no returns if a server error, a spent budget, a bug or a person ended it early.
-A game is stored as one decision, with the events of all its moves.
+If a decision names no legal action, the fallback of the position is played, and the result contains
+the number of such moves. A game has no returns if a server error, a spent budget, a bug or a person
+ended it early. A game is stored as one decision, with the events of all its moves.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class _Attempt:
     Attributes
     ----------
     number
-        The number of the attempt, from 1. It is 0 for a decider that plays a game only once.
+        The number of the attempt (counted from 1). The number is 0 for a decider that plays a game
+        only once.
     before
         The events that the decider recorded before the attempt.
     moves
@@ -151,7 +152,7 @@ class GameOfRun:
         return self._join(self._record, time.perf_counter() - began)
 
     def judge(self, decision: Decision) -> Assessment:
-        """Return the assessment of the game. Its value is the payoff of the player."""
+        """Return the assessment of the game, whose value is the payoff of the player."""
         game = self._record
         if decision.ending is not Ending.ANSWERED or game is None:
             return Assessment.of_ending(decision, game)
@@ -259,7 +260,10 @@ class GameOfRun:
         return Trajectory(played.goal, steps, source, reward)
 
     def _choose(self, decider: EpisodeDecider) -> int:
-        """Return the number of the attempt to score, from 1; 0 if the decider does not answer."""
+        """Return the number of the attempt to score (counted from 1).
+
+        The result is 0 if the decider does not answer.
+        """
         name, most = decider.name, len(self._attempts)
         with attempt_by(*self._names, "which attempt counts", name):
             decision = decide_or_end(
@@ -277,7 +281,10 @@ class GameOfRun:
         return int(number)
 
     def _play_again(self, scored: Played) -> Played:
-        """Replay the choices of an attempt, so that the history ends with this attempt."""
+        """Play an attempt again with the same choices.
+
+        The attempt then becomes the last game of the history.
+        """
         with closing(self._world.start(self._game.seed)) as episode:
             for move in scored.moves:
                 expected, choice = episode.next_move(), move.event.choice

@@ -194,7 +194,7 @@ class Task:
     situation
         Identifies the data: the beginning of its hash, or the name of the user's own database.
     epoch
-        The number of the repetition, from 1.
+        The number of the repetition (counted from 1).
     kind, model
         The kind of the database, and the model of the decider.
     game
@@ -220,7 +220,7 @@ class Task:
 
     @property
     def key(self) -> DecisionKey:
-        """Question, database, decider and epoch: unique in a run."""
+        """The question, database, decider and epoch, which identify the task in a run."""
         return DecisionKey(self.question.key, self.database, self.decider, self.epoch)
 
 

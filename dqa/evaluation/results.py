@@ -272,7 +272,10 @@ class Result(Record, use_attribute_docstrings=True):
 
 
 def hash_results(results: Iterable[Result]) -> str:
-    """Return the hash of results in their order. Results contain no times."""
+    """Return the hash of results in their order.
+
+    Results contain no timestamps or durations, so equal runs have equal hashes.
+    """
     digest = hashlib.sha256()
     for result in results:
         digest.update(json.dumps(result.to_json(), sort_keys=True).encode("ascii") + b"\n")

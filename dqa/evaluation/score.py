@@ -176,7 +176,7 @@ class Judge:
         self._lock = threading.Lock()
 
     def unchosen(self, question: Question) -> Assessment:
-        """Return the assessment of a question without a choice."""
+        """Return the assessment of a question for which the decider chose nothing."""
         truth, outcomes = self._set.truth_of(question), self.outcomes_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, official=truth.official, ties=truth.answers)
         if outcomes is None:

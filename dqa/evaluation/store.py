@@ -207,7 +207,10 @@ class RunStore:
         return self.used_elsewhere + self._own
 
     def is_finished(self) -> bool:
-        """Return whether all tasks are done. Call this only while this process works on no task."""
+        """Return whether all tasks are done.
+
+        Call this method only while this process works on no task.
+        """
         self._update_remaining()
         return not self._remaining
 
@@ -279,8 +282,8 @@ class RunStore:
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
         """Store one decision, and the usage of its abandoned attempts, in one transaction.
 
-        If another process has already stored this decision, the stored decision remains. The new
-        decision is then an abandoned attempt, of which only the usage is stored.
+        If another process has already stored this decision, the stored decision remains. Of the new
+        decision, only the usage is then stored.
         """
         if result.outcome is Outcome.CRASHED:
             self.crashed.append(trace)
@@ -389,7 +392,7 @@ class RunStore:
                 self._target.folder.rmdir()
 
     def _delete(self, connection: Connection) -> bool:
-        """Delete the run if it has no decisions and no claims. Return whether it is deleted."""
+        """Delete the run if it has no decisions and no claims. Return whether it was deleted."""
         connection.execute(select(RUNS.c.id).where(RUNS.c.id == self._run).with_for_update())
         for table in (RESULTS, CLAIMS):
             here = select(table.c.run_id).where(table.c.run_id == self._run)

@@ -243,7 +243,8 @@ class RunReader:
     Raises
     ------
     UsageError
-        The store does not exist, it contains no run, or the location must name one of several runs.
+        The store does not exist, it contains no run, or it contains several runs and the location
+        names none of them.
     UnknownNameError
         The store does not contain a run of this name.
     """
@@ -271,7 +272,8 @@ class RunReader:
     def counts(self) -> list[sa.Row[Any]]:
         """Count the decisions by decider, model, database, scenario and outcome.
 
-        The rows contain these values and the number `decisions`. They are in the plan's order.
+        Each row contains these five values and the number of decisions (`decisions`). The rows are
+        in the plan's order.
         """
         names = ("decider", "model", "database", "scenario", "outcome")
         columns = [RESULTS.c[name] for name in names]
@@ -280,7 +282,7 @@ class RunReader:
         return self._rows(counted.order_by(sa.func.min(RESULTS.c.position), *columns))
 
     def is_running(self) -> bool:
-        """Return whether a process makes decisions of the run: it holds a valid claim."""
+        """Return whether a living process holds a valid claim to decisions of the run."""
         valid = (CLAIMS.c.run_id == self._id) & (CLAIMS.c.expires >= time.time())
         workers = self._rows(sa.select(CLAIMS.c.worker).where(valid).distinct())
         return not all(is_dead(row.worker) for row in workers)

@@ -191,7 +191,7 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
         raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
     if policy.schema is None and policy.restricts_table(name):
         raise Refusal(
-            f"the policy hides a part of {node.name}; use the method check of the opened database"
+            f"the policy hides a part of {node.name}; call check() of the opened database instead"
         )
     return True
 

@@ -270,8 +270,8 @@ def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: 
         is_own = scope is None or scope.holds(name, dialect, quoted=is_quoted)
         if not is_own or name.lower() in lists(dialect)["system schemas"]:
             raise Refusal(
-                f"{owner} could be another schema, but only the default schema is described; leave "
-                f"out {owner}"
+                f"{owner} could be the name of another schema, but only tables of the default "
+                f"schema can be described; leave out {owner}"
             )
 
 

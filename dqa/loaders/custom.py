@@ -145,7 +145,7 @@ class _Reading:
     def read(
         self, lines: Sequence[_Line], scenarios: Sequence[str] | None, limit: int | None
     ) -> QuestionSet:
-        """Return the selected questions. Only their databases are opened."""
+        """Return the selected questions. Only the databases of selected questions are opened."""
         first: dict[str, int] = {}
         for position, line in enumerate(lines, start=1):
             with line.at.field("id"):
@@ -170,7 +170,7 @@ class _Reading:
     def _scenario_of(self, line: _Line) -> str:
         """Return the scenario of a question.
 
-        If it names no scenario, return the name of the set.
+        If the question names no scenario, return the name of the set.
         """
         named, file = line.written.scenario, line.at.file
         known = plugins.names("scenario")

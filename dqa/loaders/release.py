@@ -123,7 +123,8 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
 class _Reading:
     """Reads the scenarios one after the other. Equal databases are read only once.
 
-    `contents` has, for each content of a database file, what it contains and the files with it.
+    `contents` maps the content of a database file to the parsed content and all files with this
+    content.
     """
 
     folder: Path

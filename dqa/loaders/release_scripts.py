@@ -1,8 +1,8 @@
 """Read situations from the SQL and Cypher scripts of the DQA release.
 
-SQLite executes the statements of an SQL script in memory. It may only create, fill and read tables,
-and only quoted names and encoded literals reach it. A pattern reads each statement of a Cypher
-script. Each pattern can match a text in one way only, so it also fails in linear time.
+SQLite executes the statements of an SQL script in memory. SQLite may only create, fill and read
+tables, and receives only quoted names and encoded literals. A pattern reads each statement of a
+Cypher script. Each pattern can match a text in one way only, so it also fails in linear time.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _ALLOWED = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_UPDATE,
 }
-"""What SQLite may do. It updates its own list of tables when it creates a table."""
+"""The actions that SQLite may take. SQLite updates its list of tables to create a table."""
 _MOST_PAGES = 2**18
 """The maximum size of the SQLite database, in pages of 4 KiB: 1 GiB."""
 
@@ -186,7 +186,7 @@ def _key(name: str) -> bytes:
 def _add_rows(
     script: _Script, name: str, rows: sqlite3.Cursor, inserted: Mapping[bytes, Sequence[str]]
 ) -> None:
-    """Add the rows of a table. `inserted` has the statement of each row."""
+    """Add the rows of a table. `inserted` maps each table to the statements of its rows."""
     listed, wanted = [column for column, *_ in rows.description], script.schema.table(name)
     names = script.aligned(f"table '{name}'", tuple(listed), wanted.column_names)
     if missing := {*wanted.column_names}.difference(names):
@@ -266,7 +266,8 @@ class _Script:
     statements
         The statements of the rows. The last one is the current statement.
     rows
-        For each table, its rows by key. A row has the index of its statement and its cells.
+        By table, the rows by key. Each row contains the index of its statement in `statements`, and
+        the cells.
     """
 
     def __init__(self, schema: Schema, file: Path, unescape: Callable[[str], str]) -> None:
@@ -285,7 +286,7 @@ class _Script:
             yield self.statements[-1]
 
     def error(self, problem: str) -> ParseError:
-        """Return an error with the current statement."""
+        """Return an error whose message shows the current statement."""
         shown = shortened(self.statements[-1], _SHOWN)
         return ParseError(self.file, None, f"{problem}, in {shown!r}")
 
@@ -300,7 +301,7 @@ class _Script:
     # --- rows ---
 
     def find(self, name: str, known: Mapping[str, _Known]) -> _Known:
-        """Return what a name stands for. Raise `ParseError` if it is unknown."""
+        """Return the value of a name in `known`. Raise `ParseError` if the name is unknown."""
         if name not in known:
             raise self.error(f"{name} is unknown; expected one of {', '.join(known)}")
         return known[name]

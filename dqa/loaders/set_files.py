@@ -1,4 +1,7 @@
-"""Read the manifest of a named set. The module does not import NumPy, so lists of sets are fast."""
+"""Read the manifest of a named set.
+
+The module does not import NumPy, so that listing the named sets is fast.
+"""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ FolderKind: TypeAlias = Literal["release", "in_place", "generated"]
 
 
 def _kind_of(given: Mapping[str, Path]) -> FolderKind:
-    """Return the kind of a folder. It depends on the files."""
+    """Return the kind of a folder, which depends on the files in the folder."""
     from dqa.loaders.reading import reader_of
     from dqa.loaders.release import MANIFEST
 
@@ -119,8 +119,9 @@ class QuestionFolder(Source):
     strict
         Whether a defect raises an error. Otherwise a defect is only reported.
     source
-        The kind of the folder; by default, its files decide. The databases of a folder ``in_place``
-        are not loaded, such as BIRD's or Spider's. A folder ``generated`` needs its manifest.
+        The kind of the folder; by default, its files decide. The databases of a folder of the kind
+        ``in_place`` (such as BIRD's or Spider's) are not loaded. A folder of the kind ``generated``
+        needs its manifest.
 
     Raises
     ------
@@ -164,7 +165,8 @@ class GeneratedQuestions(Source):
     seed
         Equal seeds give equal questions.
     sizes
-        Fields of the worlds' size, by scenario and name. Missing fields have their defaults.
+        Fields of the worlds' size, by scenario and by name of the field. Missing fields have
+        default values.
     difficulty
         Bounds for harder questions; None for the default bounds.
     per_database
@@ -296,7 +298,8 @@ class OwnQuestions(Source):
 class PassedQuestions(Source):
     """Questions that a Python caller passed.
 
-    A stored spec contains only the name of the set, so the questions cannot be read again from it.
+    A stored spec contains only the name of the set, so the questions cannot be read again from the
+    spec.
 
     Attributes
     ----------

@@ -358,7 +358,7 @@ class _Reading:
 
 
 def _csv_rows(text: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV file by column, without empty cells."""
+    """Yield each row of a CSV file as a dict from column name to text, without empty cells."""
     for row in csv.DictReader(StringIO(text, newline="")):
         yield {
             name.strip(): value

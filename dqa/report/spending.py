@@ -81,7 +81,11 @@ def usage_text(used: Usage) -> str:
 
 
 def model_lines(models: Iterable[str]) -> list[str]:
-    """Return a line for each model. Deciders without a model get a line only if no other does."""
+    """Return a line for each model.
+
+    If no decider uses a model, return one line that says so. Otherwise, deciders without a model
+    get no line.
+    """
     distinct = list(dict.fromkeys(models))
     used = [model for model in distinct if model != NO_MODEL]
     return [model_line(model) for model in used or distinct]

@@ -150,7 +150,8 @@ class Scenario:
         Raises
         ------
         DataError
-            A parameter is missing from the target, or has another type.
+            A parameter is missing from the target, or its value does not have the type that the
+            scenario declares.
         """
         self.values(target)
         for key in self.template.get_identifiers():

@@ -117,7 +117,7 @@ class Listing(Part):
 
     @property
     def is_given(self) -> bool:
-        """Whether the document names a source of the values."""
+        """Whether the document names a table or a statement that lists the values."""
         return self.is_statement or self.table is not None
 
     @property

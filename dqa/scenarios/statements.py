@@ -109,7 +109,7 @@ _LITERALS: Mapping[Kind, Callable[[Scalar], str]] = {
 
 
 def split_statements(text: str) -> tuple[tuple[int, Template], ...]:
-    """Return the statements of a text, each with its first line, from 1.
+    """Return the statements of a text, each with the number of its first line (counted from 1).
 
     A statement ends with ``;`` at the end of a line. Lines that begin with ``--`` or ``//`` are
     comments.

@@ -126,8 +126,8 @@ def event_table_position(question: Question, database: Database) -> EventTablePo
     part, file = scenario.document.events, f"{scenario.folder}/scenario.toml"
     if not question.candidates:
         raise DataError(
-            f"Question '{question.key}' lists no actions for '{part.player}': add the source of "
-            f"candidates under [candidates] of {file}."
+            f"Question '{question.key}' lists no actions for '{part.player}': under "
+            f"[candidates] of {file}, name the table or the statement that lists these actions."
         )
     names = part.player, part.opponent
     events = _read_events(database, statement, names, f"The result of [events] in {file}")

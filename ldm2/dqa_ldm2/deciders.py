@@ -32,7 +32,7 @@ class Chooser(Protocol):
     """Choose the actions of one decision process."""
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
-        """Choose one of several actions. Raise `UnparsableReplyError` if no reply names one."""
+        """Choose one of several actions. Raise `UnparsableReplyError` if no reply has an action."""
         ...
 
 
@@ -182,7 +182,7 @@ class Imitation:
 
 
 class Standard(MemoryDecider):
-    """Show whole successful decision processes as examples, the same for every question."""
+    """Show the same whole successful decision processes as examples for every question."""
 
     thinks: ClassVar[bool] = False
     """Whether the model thinks before it acts."""

@@ -145,8 +145,9 @@ class Indexer:
     def types(self, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
         """Return the type of each text (equations 7 and 8).
 
-        The model sorts a long list in parts, and later parts reuse the types of earlier parts. If
-        the reply has no type for a text, the text gets the type whose words are most similar.
+        A long list of texts is sent in several requests. Later requests offer the types of earlier
+        replies. If no reply has a type for a text, the text gets the type whose words are most
+        similar.
         """
         found: dict[str, str] = {}
         for part in _parts(list(dict.fromkeys(texts))):
@@ -236,7 +237,7 @@ def form_memory(  # noqa: PLR0913  (independent parameters)
     memory
         The memory.
     trajectories
-        The trajectories. Each has a unique source, a goal and complete steps.
+        The trajectories. Each trajectory has a unique source, a goal and complete steps.
     indexer
         Asks the model for the histories, subgoals and types of the tuples.
     source
@@ -251,7 +252,7 @@ def form_memory(  # noqa: PLR0913  (independent parameters)
     UsageError
         `batch_size` is less than 1, or the memory is read-only.
     DataError
-        A trajectory is incomplete, or two have the same source. Nothing was added.
+        A trajectory is incomplete, or two trajectories have the same source. Nothing was added.
     DqaError
         The model or the memory failed. Batches that were already complete stay in the memory.
     """
@@ -284,7 +285,7 @@ def add_subtrajectory(  # noqa: PLR0913  (independent parameters)
     *,
     first: int = 1,
 ) -> Version:
-    """Add the tuples of a trajectory from step `first` on to a batch (section 3.3).
+    """Add to a batch the tuples of a trajectory from step `first` on (section 3.3).
 
     The tuples get types that the batch already has.
 
@@ -297,9 +298,9 @@ def add_subtrajectory(  # noqa: PLR0913  (independent parameters)
     indexer
         Asks the model for the histories, subgoals and types of the tuples.
     origin
-        The origin of the addition.
+        The operation that adds the tuples, their source, and the model.
     first
-        The number of the key step, from 1.
+        The number of the key step (counted from 1).
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """A memory of state-action tuples in a SQL database, with batches, two indices and versions.
 
 A *batch* is formed from B trajectories and is independent of other batches. Every tuple of a batch
-has a goal type, and an observation type within this goal type. Every addition is a *version*, which
-can be undone.
+has a goal type, and an observation type within this goal type. Every operation that adds tuples is
+a *version*, which can be undone.
 """
 
 from __future__ import annotations
@@ -183,9 +183,9 @@ class Memory:
     ) -> Version:
         """Add tuples to a batch, or to a new batch, in one transaction.
 
-        A formation adds a new batch. It skips the tuples of trajectories that an earlier formation
-        added, so two processes that form the same memory add every trajectory only once. If all
-        tuples are skipped, there is no new batch.
+        A formation adds a new batch. The formation skips the tuples of trajectories that an earlier
+        formation added, so two processes that form the same memory add every trajectory only once.
+        If all tuples are skipped, there is no new batch.
 
         Raises
         ------

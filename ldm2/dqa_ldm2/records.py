@@ -1,4 +1,4 @@
-"""The content of a memory: tuples, types and additions."""
+"""The content of a memory: tuples, their types, and versions (operations that added tuples)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class StateAction:
     goal, history, observation, action
         The goal, the summary of earlier steps (equation 6), the observation, and the action.
     subgoals
-        The subgoals, and for each whether it was complete before the action (Table 6). The text is
-        empty if the subgoals were not judged.
+        A text that lists the subgoals, and says which subgoals were complete before the action
+        (Table 6). The text is empty if the subgoals were not judged.
     source, number
-        The source of the trajectory, and the number of the step, from 1.
+        The source of the trajectory, and the number of the step (counted from 1).
     reward
         The reward of the trajectory; None if it is unknown.
     goal_type, observation_type
@@ -80,7 +80,7 @@ class MemoryType:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of an addition: its kind, the source of its tuples, and the model."""
+    """The origin of a version: the operation, the source of the added tuples, and the model."""
 
     making: Making
     source: str
@@ -89,14 +89,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An addition to a memory.
+    """An operation that added tuples to a memory.
 
     Attributes
     ----------
     number
         The number of the version. Numbers start at 1 and have no gaps.
     origin
-        The origin of the addition.
+        The operation that added the tuples, their source, and the model.
     added
         The number of added tuples that were new to their batch.
     batches

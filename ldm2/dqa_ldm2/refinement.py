@@ -37,7 +37,7 @@ class RefinedGoal:
         The first added step of the best process; None if the best process is not better than the
         ground process.
     version, added
-        The number of the new version of the memory, and the number of its new tuples.
+        The number of the new version of the memory, and how many tuples this version added.
     calls
         The number of replies for ``exploring``, ``comparing`` and ``adding``.
     counts
@@ -65,7 +65,7 @@ class RefinedGoal:
     def is_improved(self) -> bool:
         """Whether the best process has a larger reward than the ground process.
 
-        It is False if an error of the world ended the ground process.
+        The result is False if an error of the world ended the ground process.
         """
         better = (self.best_reward or 0.0) > (self.ground_reward or 0.0)
         return better and not self.is_ground_lost
@@ -132,14 +132,14 @@ class Refinement:
         explorables: Iterable[Explorable],
         done: Callable[[RefinedGoal], None] = lambda _: None,
     ) -> RefinementReport:
-        """Explore the goals with the batch memories in turn, and add better steps to the one used.
+        """Explore each goal with the next batch memory, and add better steps to this batch memory.
 
-        Additions stay in the memory if a later goal fails.
+        Added steps stay in the memory if a later goal fails.
 
         Parameters
         ----------
         explorables
-            The goals. Each is closed after its exploration.
+            The goals. Each goal is closed after its exploration.
         done
             Is called after every goal.
 

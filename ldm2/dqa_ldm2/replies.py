@@ -108,13 +108,13 @@ class Thoughts(Reply):
 class Clusters(Reply):
     """Types of texts. The validation context is the number of texts.
 
-    A number in two types belongs to the first type. Types whose names differ only in case are
-    merged.
+    If two types list the same text, the text belongs to the first type. Types whose names differ
+    only in case are merged.
 
     Attributes
     ----------
     types
-        By name of a type, the numbers of its texts, from 1.
+        By name of a type, the numbers of its texts (counted from 1).
     forgotten
         The numbers of the texts that have no type.
     problems
@@ -269,8 +269,8 @@ class Indexed(Finding):
     Attributes
     ----------
     of, type
-        Whether the text is a goal or an observation, and its type. The type is empty if the index
-        has no types.
+        Whether the text is a goal or an observation, and the type of the text. The type is empty if
+        the index has no types.
     batch
         The batch memory.
     how

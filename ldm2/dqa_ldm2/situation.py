@@ -54,16 +54,16 @@ class Situation:
     noun
         The word for an action.
     sources
-        Names under which a memory may store this question or episode. Their tuples are never
-        retrieved.
+        Names under which a memory may store this question or episode. Tuples with these sources are
+        never retrieved.
     key
         The key of the question, such as ``locating/3``. The source of its trajectories may end with
         the key.
     identity
-        The identity of the question or episode. It recognises stored tuples even if their source
-        has a different name.
+        The identity of the question or episode. Tuples of the question are recognised by this
+        identity, even if their source has another name.
     left
-        The number of actions that the player may still take; None if it is not limited.
+        The number of actions that the player may still take; None if the number is not limited.
     """
 
     goal: str

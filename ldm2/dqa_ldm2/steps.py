@@ -50,7 +50,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The examples of a baseline, which it shows instead of remembered tuples.
+    """The examples that a baseline shows instead of remembered tuples.
 
     Attributes
     ----------
@@ -102,8 +102,8 @@ class History:
     """Summarise the steps of one decision process (equation 6). Not thread-safe.
 
     The model summarises only new steps. If the first observation shows only the goal, the model is
-    not asked about the first step. If `exact` is true, it is asked about every step, as in the
-    paper.
+    not asked about the first step. If `exact` is true, the model is asked about every step, as in
+    the paper.
     """
 
     exact: bool = False
@@ -254,7 +254,9 @@ def think(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> 
 
 
 def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> int:
-    """Return the number of the best process, from 1 (equation 5). The prompt shows no rewards.
+    """Return the number of the best process, counted from 1 (equation 5).
+
+    The prompt shows no rewards.
 
     If no reply can be used, return 1 and record a warning.
     """
@@ -286,7 +288,7 @@ def compare(asking: Asking, best: Trajectory, ground: Trajectory, most: int = MO
 
 
 def first_difference(best: Sequence[Step], ground: Sequence[Step]) -> int:
-    """Return the number of the first step in which two processes differ, from 1."""
+    """Return the number (counted from 1) of the first step in which two processes differ."""
     pairs = zip(best, ground, strict=False)
     differ = (number for number, (one, other) in enumerate(pairs, 1) if one != other)
     return next(differ, min(len(best), len(ground)) + 1)
@@ -353,7 +355,7 @@ def cut_trajectories(processes: Iterable[Trajectory], most: int) -> list[Traject
 
 
 def _values(situation: Situation, most: int) -> dict[str, Any]:
-    """Return the values of a prompt that describe a situation."""
+    """Return the variables of a prompt that describe a situation."""
     return {
         "goal": situation.goal,
         "rules": situation.rules,

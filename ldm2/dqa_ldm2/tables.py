@@ -127,7 +127,7 @@ def stored_name(name: str) -> str:
 
 
 def stored_row(one: StateAction) -> dict[str, Any]:
-    """Return a tuple as a row, with the digest of its state and action."""
+    """Return the row that stores a state-action tuple, with the digest of its state and action."""
     if not one.source.strip():
         raise UsageError("A tuple has no source. The source is the name of its trajectory.")
     row = {name: getattr(one, name) for name in StateAction.__dataclass_fields__}

@@ -161,8 +161,8 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     Raises
     ------
     UnparsableReplyError
-        The reply has no action and no answer, or the action or the answer is empty. The message
-        says how to correct the reply.
+        The reply has no action, answer, plan or verdict, its action lacks a name or an input, or
+        its answer is empty. The message says how to correct the reply.
     """
     sections = _sections(spoken(text))
     common = replace(

@@ -24,7 +24,7 @@ class Wanted:
     actions
         The actions that factors may affect.
     factors, values
-        k, the number of factors; and l, the number of values of each factor.
+        The number of factors (k in the paper), and the number of values of each factor (l).
     """
 
     actions: Sequence[Candidate]

@@ -67,7 +67,8 @@ class Contestant:
         Function that returns the cost of a usage in money, or None if the cost is unknown. None if
         there are no prices.
     seconds
-        Duration of each decision in seconds, by its key. None if traces have not been read.
+        Duration of each decision in seconds, by the key of the decision. None if traces have not
+        been read.
     """
 
     name: str
@@ -105,8 +106,8 @@ class Rate(Record):
     Attributes
     ----------
     per_question, per_right
-        The two rates, with intervals clustered by situation. Both are None without judged
-        questions. `per_right` is also None without right answers.
+        The cost per judged question and per right answer, with intervals clustered by situation.
+        Both are None without judged questions. `per_right` is also None without right answers.
     """
 
     per_question: Estimate | None
@@ -392,8 +393,8 @@ def overall_test(contestants: Sequence[Contestant]) -> OverallTest | None:
     """Test whether three or more contestants are equally often right.
 
     This is Friedman's test over the questions that all contestants answered, corrected for ties. If
-    each contestant answered every question once, it equals Cochran's Q test. The result is None for
-    fewer than three contestants, or if all contestants are right equally often.
+    each contestant answered every question once, the test equals Cochran's Q test. The result is
+    None for fewer than three contestants, or if all contestants are right equally often.
     """
     if len(contestants) < 3:
         return None

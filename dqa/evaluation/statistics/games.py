@@ -101,7 +101,7 @@ class GameFigures(Record):
     agreed_facts
         The facts, counted only over the games that ended in an agreement.
     success
-        In a world of one player, the share of games that accomplished their task. Its interval is
+        In a world of one player, the share of games that accomplished their task. The interval is
         the Wilson interval for the number of independent games (`clustered_share`).
     tasks
         The figures by kind of task, in the order of their names.
@@ -290,7 +290,8 @@ def _figures(
 ) -> GameFigures:
     """Return the figures of a player.
 
-    `found` contains all games by opponent. `counted` contains only the games of complete deals.
+    `found` has a list of all games for each opponent. `counted` contains only the games of complete
+    deals.
     """
     every, games = list(chain(*found)), list(chain(*counted))
     agreements = any(AGREEMENT in game.facts for _, game in games)

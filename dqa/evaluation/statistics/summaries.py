@@ -58,8 +58,8 @@ class Summary(Record):
         The number of right answers if every best candidate counts as right (`with_ties`), and if
         only the official label counts as right (`by_label`). `correct` is one of these numbers.
     low, high
-        95 % interval of the accuracy, in 0..1; None if nothing was judged. It treats questions as
-        independent, and counts a repeated question once (`share_of_questions`).
+        95 % interval of the accuracy, in 0..1; None if nothing was judged. The interval treats
+        questions as independent, and counts a repeated question once (`share_of_questions`).
     effective_questions
         Kish's effective number of questions. It is smaller than the number of questions if some
         questions have more answers than others. 0 in older files.
@@ -84,8 +84,9 @@ class Summary(Record):
         decisions that chose a candidate count, and infinite values are left out. None if no
         decision remains.
     normalised_utility
-        Mean of the normalised utility over the judged decisions. It is defined only if a larger
-        outcome is better and the baseline is 0. None if no decision has it.
+        Mean of the normalised utility over the judged decisions. A normalised utility is defined
+        only if a larger outcome is better and the baseline is 0. None if no decision has a
+        normalised utility.
     mean_tokens, mean_steps
         Mean number of tokens, and mean number of model replies, of the judged decisions. The tokens
         are None if a server did not report all of them.
@@ -176,9 +177,9 @@ def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, 
 
 
 def tally(results: Iterable[Result]) -> dict[str, Any]:
-    """Return the number of judged answers, the number of right answers, and the interval.
+    """Return the numbers of judged answers and of right answers, and the limits of the interval.
 
-    The names are those of the fields of `Tally`.
+    The keys of the result are the names of the fields of `Tally`.
     """
     judged = [result for result in results if result.outcome.judged]
     right = [float(result.outcome is Outcome.CORRECT) for result in judged]
@@ -339,8 +340,8 @@ def mean_of(values: Iterable[float | None]) -> float | None:
 def pass_at(k: int, asked: int, right: int) -> float:
     """Return pass@k: the probability that at least one of `k` answers to a question is right.
 
-    It is the unbiased estimator of Chen et al. (2021, "Evaluating Large Language Models Trained on
-    Code", equation 1).
+    The result is the unbiased estimator of Chen et al. (2021, "Evaluating Large Language Models
+    Trained on Code", equation 1).
 
     Parameters
     ----------
@@ -355,8 +356,8 @@ def pass_at(k: int, asked: int, right: int) -> float:
 def pass_all(k: int, asked: int, right: int) -> float:
     """Return pass^k: the probability that all of `k` answers to a question are right.
 
-    It is the unbiased estimator of Yao et al. (2024, "tau-bench", section 3.2). The parameters are
-    those of `pass_at`.
+    The result is the unbiased estimator of Yao et al. (2024, "tau-bench", section 3.2). The
+    parameters are those of `pass_at`.
     """
     return comb(right, k) / comb(asked, k)
 

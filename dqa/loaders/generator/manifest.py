@@ -27,7 +27,7 @@ GENERATOR_VERSION = 2
 
 
 class Counts(Record):
-    """For one scenario of a set, the numbers of its questions, databases and rows."""
+    """The numbers of questions, databases and rows of one scenario of a set."""
 
     questions: int = Field(ge=1)
     databases: int = Field(ge=1)

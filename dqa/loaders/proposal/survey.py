@@ -49,7 +49,7 @@ class SurveyedColumn:
 class Join:
     """A reference to another table.
 
-    Each pair contains a column and the column that it refers to.
+    Each pair contains a referring column, and the referenced column of the other table.
     """
 
     table: str
@@ -256,7 +256,7 @@ class Survey:
         return None if rows is None else int(str(rows.rows[0][0]))
 
     def distinct(self, name: str, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Return, for each column, the number of values and the number of distinct values.
+        """Return, for each column, the number of values (without NULL) and of distinct values.
 
         The result is empty if counting takes too long.
         """

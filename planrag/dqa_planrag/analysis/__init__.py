@@ -76,10 +76,10 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 
 
 def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
-    """Yield ``(table, column, is_hit)`` for each column that covers a decision.
+    """Yield ``(table, column, is_hit)`` for every column that counts the decision `run`.
 
-    A column shows the percentage of its decisions that are hits. `kinds` contains all kinds of
-    re-planning that occur in the run; None if the decider does not plan.
+    A column shows which percentage of the decisions that it counts are hits. `kinds` contains all
+    kinds of re-planning that occur in the run; None if the decider does not plan.
     """
     replanned, values = run.measures["replannings"], run.measures["critical_values"]
     if kinds is not None:
@@ -153,7 +153,7 @@ def _types(runs: Sequence[AnalysedRun], reference: str) -> dict[tuple[str, str],
 def failure_of(
     case: Case, found: Mapping[str, Found], asked: Sequence[Asked], relevance: Relevance
 ) -> tuple[str, str] | None:
-    """Return the class of a failure and its reason.
+    """Return the class of a failure, and the reason for this class.
 
     The result is None if the decision is correct or has no steps. The first matching rule decides.
     ``docs/analysis.md`` explains the rules.

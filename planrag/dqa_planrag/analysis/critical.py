@@ -92,7 +92,7 @@ class Relevance:
 
 @lru_cache(maxsize=10_000)
 def _rows_with(relevance: Relevance, name: str, column: str, value: str | float) -> frozenset[int]:
-    """Return the row numbers where a column contains the value, exactly or after rounding."""
+    """Return the indices of the rows in which a column contains the value, exact or rounded."""
     tables = relevance.data.tables if relevance.data is not None else {}
     if name not in tables or column not in tables[name].columns:
         return frozenset()
@@ -114,8 +114,9 @@ class Asked:
     def brought_data(self, relevance: Relevance) -> bool:
         """Return whether the statement ran and returned data.
 
-        A computed result of only nulls and zeros, such as a count, also counts as data if the
-        database contains a constant of each term in the conditions.
+        A computed result of only nulls and zeros, such as a count, also counts as data if, for each
+        term that the conditions restrict to constants, the database contains one of these
+        constants.
         """
         cells = [cell for row in self.evidence.rows for cell in row]
         outputs = self.reading.outputs.values() if self.reading is not None else ()
@@ -146,7 +147,7 @@ def read_statements(trace: Trace, schema: Schema | None) -> list[Asked]:
 
 
 class RowView:
-    """One row of a statement's result, and the table rows from which its values can come.
+    """One row of a statement's result, and the table rows that its values can come from.
 
     Attributes
     ----------
@@ -156,8 +157,8 @@ class RowView:
     shown
         The value of each term that is a column of the result.
     rows
-        By instance, the table rows from which its values can come. If an instance is missing, all
-        rows of its table are possible.
+        By instance, the indices of the table rows from which the values can come. If an instance is
+        missing, all rows of its table are possible.
     """
 
     def __init__(

@@ -112,7 +112,7 @@ class _CypherReading(Reading):
     def _element(self, element: Element, kinds: Sequence[NodeSchema | EdgeSchema]) -> int:
         """Return the instance of a node or relationship.
 
-        If its variable occurred before, the result is the earlier instance.
+        If the variable of the node or relationship occurred before, return the earlier instance.
         """
         texts = self._tokens.texts
         labels = [texts[i].lower() for i in element.names if element.is_plain]

@@ -17,7 +17,7 @@ from sqlglot import exp
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
 
 Term: TypeAlias = tuple[int, str]
-"""The number of an instance, and one of its columns."""
+"""The index of an instance in `Reading.tables`, and a column of this instance."""
 
 _SAME = (
     *(exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias, exp.Distinct),
@@ -101,9 +101,10 @@ class Reading(ABC):
     tables
         The table of each instance; None if it is not a known table.
     constants
-        By term, the constants that its conditions allow: in each row, it is equal to one of them.
+        By term, the constants that the conditions allow: in each row, the term is equal to one of
+        these constants.
     classes
-        By term, all terms that the statement's conditions make equal to it.
+        By term, all terms that the statement's conditions make equal to this term.
     groups
         The values in GROUP BY, or their equivalent in Cypher.
     """
@@ -120,12 +121,15 @@ class Reading(ABC):
         self._conditions: dict[int, set[str]] = {}
 
     def instance(self, table: str | None) -> int:
-        """Record a mention of a table as an instance, and return the number of the instance."""
+        """Add an instance for one mention of a table in the statement, and return its index.
+
+        The table is None if the mention is not a known table.
+        """
         self.tables.append(table)
         return len(self.tables) - 1
 
     def ends(self, instance: int) -> Mapping[str, str]:
-        """Map each key column of an instance to the node table whose keys it contains."""
+        """Map each key column of an instance to the node table whose keys the column contains."""
         return self._keys.get(self.tables[instance] or "", {})
 
     def same(self, term: Term) -> list[Term]:
@@ -245,7 +249,7 @@ class Reading(ABC):
 
 
 def keys_of(schema: Schema) -> dict[str, dict[str, str]]:
-    """Map each key column of every table to the node table whose keys it contains.
+    """Map each key column of every table to the node table whose keys the column contains.
 
     A node table has one key column. An edge table has two: one for each end of the edge.
     """

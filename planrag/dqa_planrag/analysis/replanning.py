@@ -127,8 +127,8 @@ def _parts(
 ) -> set[int]:
     """Return the indices of the steps in `parts` that are a part of a step in `wholes`.
 
-    Only a step of `wholes` with an index in `allowed` can have parts, and it must have at least
-    two.
+    Only a step of `wholes` with an index in `allowed` can have parts. A single part does not count:
+    such a step needs at least two.
     """
     found = set[int]()
     for j in allowed:

@@ -68,8 +68,9 @@ class RulePolicy(Policy):
     ace and a seven) if the round has fewer than two raises. It calls with a strength of at least
     0.45. After the flop, the category of its hand counts only if it is better than the category of
     the public cards. With three of a kind or better, the policy always raises. With one or two
-    pairs, it raises if the round has no raises yet, and otherwise calls. It also calls with a
-    strength of at least 0.5. In all remaining cases it checks, or folds if it cannot check.
+    pairs, it raises if the round has no raises yet, and otherwise calls. If its
+    category does not count, it calls with a strength of at least 0.5. In all remaining cases it
+    checks, or folds if it cannot check.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:

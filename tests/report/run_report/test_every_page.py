@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
 import dqa
+from dqa.core.question_set import Defect
 from dqa.evaluation.audit import audit
 from dqa.models.scripted.steps import Answer, Step
 from dqa.testing.models import PreparedReplies
@@ -53,8 +55,11 @@ def a_decision(folder: Path) -> Path:
 
 
 def an_audit(folder: Path) -> Path:
-    """Write the page of an audit of generated labels."""
-    dqa.write_audit_page(audit(dqa.generate(count=4, seed=4)), folder / "audit.html")
+    """Write the page of an audit of generated labels, one of whose files has a defect."""
+    defects = (Defect(Path("q1.sql"), "a problem", "ignored", "INSERT INTO x"),)
+    asked = replace(dqa.generate(count=4, seed=4), defects=defects)
+    dqa.write_audit_page(audit(asked), folder / "audit.html")
+    assert "q1.sql, in INSERT INTO x" in (folder / "audit.html").read_text("utf-8")
     return folder / "audit.html"
 
 

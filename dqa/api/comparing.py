@@ -218,7 +218,9 @@ def require_comparable(runs: Sequence[Run], asked: Contestants) -> None:
     _require_one_scoring(runs)
     found = [*asked.by_run.values()]
     _require_one_truth(found)
-    _on_shared_questions(found, asked.differing, only_shared=False)
+    _on_shared_questions(
+        found, asked.differing, hint="Evaluate the same questions, or report each run alone."
+    )
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
@@ -245,7 +247,11 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
 
 
 def _on_shared_questions(
-    found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
+    found: Sequence[Contestant],
+    differing: Sequence[str],
+    *,
+    only_shared: bool = False,
+    hint: str = "",
 ) -> tuple[list[Contestant], int]:
     """Limit all contestants to shared questions. Also return how many questions are left out."""
     questions_of = {one.name: set(one.asked) for one in found}
@@ -263,8 +269,9 @@ def _on_shared_questions(
     if differing:
         more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
         counts += f". {'; '.join(differing[:_SHOWN])}{more}"
-    hint = " 'dqa compare --shared' (only_shared=True) compares only on these." if shared else ""
+    if shared and not hint:
+        hint = "'dqa compare --shared' (only_shared=True) compares only on these."
     raise UsageError(
         f"The contestants were asked different questions: {counts}. All contestants share "
-        f"{counted(len(dict(shared)), 'question')}.{hint}"
+        f"{counted(len(dict(shared)), 'question')}. {hint}".rstrip()
     )

@@ -281,7 +281,7 @@ class History:
         if {run or "" for run in runs} - {self._run}:
             raise UsageError(
                 f"The history {self._location.shown} contains games of another run, which would "
-                "be lost: choose another file or database for this run."
+                "be lost: choose another location for this run (--out)."
             )
 
     def _require_columns(self) -> None:
@@ -291,12 +291,12 @@ class History:
             if not existing.issuperset(table.columns.keys()):
                 raise DataError(
                     f"{self._location.shown} is not a history, because its table '{table.name}' "
-                    "has other columns: choose another file or schema for the history."
+                    "has other columns: choose another location for the run (--out)."
                 )
 
 
 def _store_location(location: str) -> StoreLocation:
-    hint = "Choose another file or database for the history."
+    hint = "Choose another location for the run (--out)."
     return StoreLocation(*store_address(location, "history"), "history", hint)
 
 

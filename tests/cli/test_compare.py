@@ -170,6 +170,8 @@ def test_questions_are_compared_by_their_content(dqa: Command, tmp_path: Path) -
     folders = [tmp_path / f"run-v{number}" for number in (1, 2, 3)]
     with pytest.raises(UsageError, match="All contestants share 2"):
         api.compare(*folders[:2])
+    refused = dqa("report", *folders[:2], "--out", tmp_path / "report.html")
+    assert (refused.code, "--shared" in refused.err) == (2, False)
     shared = api.compare(*folders[:2], only_shared=True, times=True)
     assert (shared.questions, shared.only_shared) == (2, 3)
     assert [pair.accuracy.value for pair in shared.pairs if pair.first.endswith("first")] == [0.0]

@@ -45,7 +45,7 @@ VERSIONS: Final = sa.Table(
     sa.Column("model", LONG_TEXT, nullable=False),
     sa.Column("added", sa.BigInteger, nullable=False),
     sa.Column("batches", LONG_TEXT, nullable=False),  # a JSON list
-    sa.Column("undone_after", sa.BigInteger),  # the newest version at the time of undoing
+    sa.Column("undone_after", sa.BigInteger),  # NULL, except in an undone version
     **TABLE_OPTIONS,
 )
 TUPLES: Final = sa.Table(

@@ -18,7 +18,16 @@ from typing import NamedTuple, TypeVar
 from dqa.core.errors import DataError, ParseError
 from dqa.core.question_set import Defect
 from dqa.core.schema import quoted
-from dqa.core.situation import Cell, Column, EdgeSchema, NodeSchema, Schema, Situation, Table
+from dqa.core.situation import (
+    Cell,
+    Column,
+    EdgeSchema,
+    NodeSchema,
+    Schema,
+    Situation,
+    Table,
+    TableSchema,
+)
 from dqa.core.text import shortened
 
 _STRING = r"""(?:'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\.|"")[^"\\]*)*")"""
@@ -116,10 +125,14 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
         with closing(_sqlite()) as database:
             for statement in script.read(text):
                 if (table := _TABLE.fullmatch(statement)) is not None:
-                    database.execute(_create(script, table))
+                    create = _create(script, table)
+                    if _is_known(script, table[1]):
+                        database.execute(create)
                 elif (insert := _INSERT.fullmatch(statement)) is not None:
-                    count = database.execute(_insert(script, insert)).rowcount
-                    inserted.setdefault(_key(insert[1]), []).extend([statement] * count)
+                    filled = _insert(script, insert)
+                    if _is_known(script, insert[1]):
+                        count = database.execute(filled).rowcount
+                        inserted.setdefault(_key(insert[1]), []).extend([statement] * count)
                 elif not _IGNORED.fullmatch(statement):
                     raise script.error("expected CREATE TABLE or INSERT INTO table VALUES")
             for name in (table_schema.name for table_schema in schema.tables):
@@ -127,8 +140,18 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
                 script.statements.append(select)
                 _add_rows(script, name, database.execute(select), inserted)
     except (sqlite3.Error, UnicodeError) as error:  # half a surrogate pair is no text
-        raise script.error(f"SQLite reports: {error}") from error
+        # A table that is missing may be there under a misspelt name.
+        ignored = [f"; {problem}" for problem, action in script.defects if action == "ignored"]
+        raise script.error(f"SQLite reports: {error}{''.join(ignored)}") from error
     return script.parsed(ordered=False)
+
+
+def _is_known(script: _Script, name: str) -> bool:
+    """Return whether a table is in the schema. If not, report it."""
+    if _key(name) in {_key(table.name) for table in script.schema.tables}:
+        return True
+    script.add_defect(f"there is an unknown table '{_unquoted(name)}'", "ignored")
+    return False
 
 
 def _sqlite() -> sqlite3.Connection:
@@ -143,8 +166,7 @@ def _sqlite() -> sqlite3.Connection:
 def _create(script: _Script, table: re.Match[str]) -> str:
     """Create a table with its columns, without their types, defaults, keys and checks.
 
-    So no expression reaches SQLite, and a repeated row is a defect, not an error. A column that an
-    INSERT leaves out is NULL, also if the script has a default for it.
+    So no expression reaches SQLite, and a repeated row is a defect, not an error.
     """
     names: list[str] = []
     depth, before = 0, ""
@@ -187,14 +209,23 @@ def _add_rows(
     script: _Script, name: str, rows: sqlite3.Cursor, inserted: Mapping[bytes, Sequence[str]]
 ) -> None:
     """Add the rows of a table. `inserted` maps each table to the statements of its rows."""
-    listed, wanted = [column for column, *_ in rows.description], script.schema.table(name)
-    names = script.aligned(f"table '{name}'", tuple(listed), wanted.column_names)
-    if missing := {*wanted.column_names}.difference(names):
-        raise script.error(f"table '{name}' lacks {sorted(missing)}; its columns are {listed}")
+    columns, wanted = [column for column, *_ in rows.description], script.schema.table(name)
+    names = script.aligned(f"table '{name}'", tuple(columns), wanted.column_names)
+    named = dict(zip(columns, names, strict=True))
+    _require(script, wanted, named)
     for row, statement in zip(rows, inserted.get(_key(name), ()), strict=True):
         script.statements.append(statement)
-        cells = ["NULL" if cell is None else cell.decode() for cell in row]
-        script.add(name, dict(zip(names, cells, strict=True)))
+        # Each literal is bytes, also NULL. None is a column that the INSERT leaves out.
+        cells = {key: cell for key, cell in zip(columns, row, strict=True) if cell is not None}
+        _require(script, wanted, {column: named[column] for column in cells})
+        script.add(name, {named[column]: cell.decode() for column, cell in cells.items()})
+
+
+def _require(script: _Script, table: TableSchema, named: Mapping[str, str | None]) -> None:
+    """Require all columns of a table. `named` maps the columns in the script to the schema's."""
+    if missing := {*table.column_names}.difference(named.values()):
+        problem = f"table '{table.name}' lacks {sorted(missing)}; its columns are {[*named]}"
+        raise script.error(problem)
 
 
 def parse_cypher(text: str, schema: Schema, file: Path) -> Parsed:
@@ -268,13 +299,15 @@ class _Script:
     rows
         By table, the rows by key. Each row contains the index of its statement in `statements`, and
         the cells.
+    defects
+        The statements of the defects, by problem and action.
     """
 
     def __init__(self, schema: Schema, file: Path, unescape: Callable[[str], str]) -> None:
         self.schema, self.file, self._unescape = schema, file, unescape
         self.statements: list[str] = []
         self.rows: dict[str, dict[tuple[Cell, ...], tuple[int, list[Cell]]]] = {}
-        self._defects: dict[tuple[str, str], list[str]] = {}
+        self.defects: dict[tuple[str, str], list[str]] = {}
         self._aligned: dict[tuple[str, tuple[str, ...]], tuple[str | None, ...]] = {}
 
     def read(self, text: str) -> Iterator[str]:
@@ -295,7 +328,7 @@ class _Script:
 
         Several defects of the same kind are reported as one.
         """
-        found = self._defects.setdefault((problem, action), [])
+        found = self.defects.setdefault((problem, action), [])
         found.append(self.statements[-1] if statement is None else statement)
 
     # --- rows ---
@@ -413,9 +446,9 @@ class _Script:
 
     def _reported(self) -> tuple[Defect, ...]:
         found: list[Defect] = []
-        first = {statements[0] for statements in self._defects.values()}
+        first = {statements[0] for statements in self.defects.values()}
         shown = {statement: shortened(statement, _SHOWN) for statement in first}
-        for (problem, action), statements in self._defects.items():
+        for (problem, action), statements in self.defects.items():
             many = "" if len(statements) == 1 else f" (in {len(statements)} places)"
             found.append(Defect(self.file, f"{problem}{many}", action, shown[statements[0]]))
         return tuple(found)

@@ -160,9 +160,12 @@ def test_unknown_tables_and_columns_and_empty_tables_are_reported() -> None:
     """The rest of the script is read."""
     text = SQL.replace("(source, dest, flow) VALUES (", "(xyz, source, dest, flow) VALUES (1, ")
     text = text.replace("flow(source", "flow(xyz INT, source", 1)
-    parsed = parse_sql(text + "CREATE TABLE notes(a INT);" + NOTE, LOCATING, FILE)
-    assert parsed.situation == _locating(SQL)
-    assert [d.action for d in parsed.defects] == ["ignored"]
+    for notes in (NOTE, "CREATE TABLE notes(a INT);" + NOTE):
+        parsed = parse_sql(text + notes, LOCATING, FILE)
+        assert parsed.situation == _locating(SQL)
+        assert [d.action for d in parsed.defects] == ["ignored", "ignored"]
+        assert "unknown table 'notes'" in parsed.defects[0].problem
+        assert parsed.defects[0].statement == notes.split(";")[0]
     parsed = parse_sql(BUILDING_SQL, BUILDING, Path("X.sql"))
     assert len(parsed.situation["building"]) == 0
     assert [d.problem for d in parsed.defects] == ["table 'building' has no rows"]
@@ -210,7 +213,9 @@ _FLOW, _TABLE = "INSERT INTO flow", "expected CREATE TABLE"
         pytest.param(SQL + "-- c\n" + "'\\" * 100_000, "'", _TABLE, id="open-quotes"),
         pytest.param(SQL + NOTE.replace("1", "1" * 20_000 + "a"), NOTE[:20], "rows", id="digits"),
         (SQL.replace("SWE", "\ud800"), "INSERT INTO country", "surrogates not allowed"),
-        (SQL + NOTE, NOTE[:-1], "no such table: notes"),
+        (SQL.replace(', dest, flow) VALUES ("krakow", "baltic"', ', flow) VALUES ("krakow"'), _FLOW,
+         "lacks ['dest']; its columns are ['source', 'flow']"),
+        (SQL.replace(" flow(", " fow("), "flow", "flow; there is an unknown table 'fow'"),
         (SQL.replace(", dest, flow) VALUES", ", flow) VALUES"), _FLOW, "3 values for 2 columns"),
         (SQL_TABLES.replace("dest VARCHAR(30),", ""), "SELECT * FROM", "lacks ['dest']"),
         ("", "country", "no such table: country"),

@@ -195,7 +195,7 @@ _INSTRUCTIONS = (
 
 
 def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
-    """Return the address, session and credentials of a client, which identify it.
+    """Return the address and the credentials of a client, which identify it.
 
     Over standard input and output, there is only one client and the result is ``()``.
     """
@@ -203,7 +203,7 @@ def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
     if request is None:  # standard input and output have one client
         return ()
     host = request.client.host if request.client else ""
-    return (host, *(request.headers.get(name, "") for name in ("mcp-session-id", "authorization")))
+    return host, request.headers.get("authorization", "")
 
 
 def _called(tool: BaseTool, arguments: Mapping[str, Any]) -> CallToolResult:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 from dqa.core.display import DEFAULT_DISPLAY, Value, dump_row, round_rows
 from dqa.core.errors import StatementTimeoutError, UsageError
@@ -108,6 +108,10 @@ class Rows:
     total: int | None = None
     advice: str = "aggregate, filter or use LIMIT"
     warning: str = ""
+
+    def rounded(self, digits: int, exact: Collection[float] = frozenset()) -> Self:
+        """Return the result with numbers rounded for a model; see `round_rows`."""
+        return replace(self, rows=round_rows(self.rows, digits, exact))
 
     def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
         """Return the text for a model: one JSON array per line, starting with the header.

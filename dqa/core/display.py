@@ -7,7 +7,9 @@ is rounded. Calculations and records use the exact number.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
@@ -25,6 +27,8 @@ MOST_TOKENS = 10_000
 LEAST_TOKENS = 300
 """The minimum number of tokens of a schema: room for a table and the names of other tables."""
 
+_DIGIT = re.compile(r"\d")
+"""Only a text with a digit may be a number. This check is faster than a conversion."""
 _SAME = 12
 """Values that agree in this number of digits differ only by rounding errors."""
 
@@ -68,6 +72,15 @@ class Display:
 DEFAULT_DISPLAY = Display()
 
 
+def numbers_in(names: Iterable[object]) -> frozenset[float]:
+    """Return the candidates that are numbers with a fraction. `round_rows` must not round them."""
+    found = set()
+    for text in filter(_DIGIT.search, map(str, names)):
+        with suppress(ValueError, OverflowError):
+            found.add(float(text))
+    return frozenset(number for number in found if not number.is_integer())
+
+
 def cell_of(value: Value) -> Cell:
     """Convert a list or map to JSON text, and return any other value unchanged."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
@@ -103,7 +116,9 @@ _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
 
 
-def round_rows(rows: Sequence[tuple[Value, ...]], digits: int) -> tuple[tuple[Value, ...], ...]:
+def round_rows(
+    rows: Sequence[tuple[Value, ...]], digits: int, exact: Collection[float] = frozenset()
+) -> tuple[tuple[Value, ...], ...]:
     """Return rows with rounded numbers.
 
     A number is rounded to `digits` significant digits if that makes it shorter. Digits before the
@@ -117,16 +132,20 @@ def round_rows(rows: Sequence[tuple[Value, ...]], digits: int) -> tuple[tuple[Va
         Rows of the same length.
     digits
         The significant digits; 0 for all digits.
+    exact
+        Numbers that do not change, such as candidates.
     """
     if not digits or not rows or not rows[0]:
         return tuple(rows)
-    columns = (_rounded_column(cells, digits) for cells in zip(*rows, strict=True))
+    columns = (_rounded_column(cells, digits, exact) for cells in zip(*rows, strict=True))
     return tuple(zip(*columns, strict=True))
 
 
-def _rounded_column(cells: tuple[Value, ...], digits: int) -> Iterable[Value]:
-    found = _distinguish(set(_numbers(cells)), digits)
-    shown = {number: short for number, short in found if short != number}
+def _rounded_column(
+    cells: tuple[Value, ...], digits: int, exact: Collection[float]
+) -> Iterable[Value]:
+    numbers = set(_numbers(cells)).difference(exact)
+    shown = {number: short for number, short in _distinguish(numbers, digits) if short != number}
     return (_with(cell, shown) for cell in cells) if shown else cells
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from dqa.core.database import Cut, Rows
-from dqa.core.display import DEFAULT_DISPLAY, Display, Value, round_rows
+from dqa.core.display import DEFAULT_DISPLAY, Display, Value
 from dqa.core.errors import StatementTimeoutError
 
 QUERY = "query_database"
@@ -70,12 +70,13 @@ class Evidence:
     exact: tuple[tuple[int, tuple[Any, ...]], ...] = ()
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913  (each is a question of its own to the caller)
         cls,
         statement: str,
         rows: Rows,
         display: Display = DEFAULT_DISPLAY,
         *,
+        exact: Collection[float] = frozenset(),
         closing: str = "",
         tool: str = QUERY,
     ) -> Self:
@@ -89,12 +90,14 @@ class Evidence:
             The result.
         display
             The format of values, such as the digits of rounded numbers.
+        exact
+            Numbers that must not be rounded.
         closing
             Lines to add below the rows.
         tool
             The tool.
         """
-        shown = replace(rows, rows=round_rows(rows.rows, display.digits))
+        shown = rows.rounded(display.digits, exact)
         text = shown.to_text(digits=0)
         return cls(
             statement=statement,

@@ -30,6 +30,8 @@ _VARIABLES = frozenset(
 )
 _PREFIXES = ("KRB5", "LC_", "ODBC", "PG", "PYTHON", "XDG_")
 _starting = Lock()
+if sys.platform != "win32":  # another thread may hold the lock at a fork
+    os.register_at_fork(after_in_child=_starting._at_fork_reinit)  # type: ignore[attr-defined]  # noqa: SLF001
 _preloaded: dict[int, set[str]] = {}
 """The modules that the fork server of a process imports, by the id of the process."""
 

@@ -70,6 +70,12 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_'
 UNION ALL
 SELECT 'CREATE on SCHEMA ' || quote_ident(nspname) FROM pg_namespace
 WHERE nspname !~ '^pg_' AND has_schema_privilege(oid, 'CREATE')
+UNION ALL
+SELECT 'CREATE on DATABASE ' || quote_ident(current_database())
+WHERE has_database_privilege(current_database(), 'CREATE')
+UNION ALL
+SELECT 'CREATEDB, CREATEROLE or REPLICATION' FROM pg_roles
+WHERE rolname = current_user AND (rolcreatedb OR rolcreaterole OR rolreplication)
 LIMIT 1
 """
 # `reset_val` is the initial value in a session.

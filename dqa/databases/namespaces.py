@@ -233,5 +233,5 @@ def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
     advice = "Drop it yourself, or choose another location."
     if isinstance(content, LoadedSituation):
         what = f"situation '{content.name}' with different content"
-        advice = f"'dqa load --drop {namespace}' drops it."
+        advice = f"'dqa load --database LOCATION --drop {namespace}' drops it."
     return UsageError(f"'{namespace}' contains {what}, which dqa does not overwrite. {advice}")

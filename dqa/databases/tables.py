@@ -331,7 +331,7 @@ def _statements(name: str, content: Columns | RowsOfDicts, dialect: str) -> Iter
 
 def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
     if isinstance(content, Mapping):
-        return content
+        return {column: list(values) for column, values in content.items()}
     if not isinstance(content, Sequence) or not all(isinstance(row, Mapping) for row in content):
         raise DataError(
             f"Table '{name}' must be a dict of columns, or a list of rows, each of which is a dict."

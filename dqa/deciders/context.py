@@ -99,7 +99,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
         if found and recorder.over_budget() is not None:
             recorder.close_by_budget()
             break
-        found.append(observe(database, query, settings.limits, settings.display))
+        found.append(observe(database, query, settings.limits, settings.display, short))
         recorder.add_evidence(found[-1])
     shown = tuple(one for one in found if one.error is None)
     if not shown:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,9 +28,10 @@ from pydantic import (
 )
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
-from dqa.core.display import DEFAULT_DISPLAY, Display
+from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
 from dqa.core.errors import NotApprovedError, QueryError, UnparsableReplyError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
+from dqa.core.question import Candidate
 from dqa.core.review import current_reviewing
 from dqa.deciders.replies import problems_of
 from dqa.deciders.reviewing import describe_correction, describe_refusal, settle_statement
@@ -111,11 +112,12 @@ def evidence_tool(
     )
 
 
-def observe(
+def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     database: Database,
     statement: str,
     limits: Limits = DEFAULT_LIMITS,
     display: Display = DEFAULT_DISPLAY,
+    candidates: Iterable[Candidate | float] = (),
     *,
     closing: str = "",
 ) -> Evidence:
@@ -131,6 +133,8 @@ def observe(
         The limits of the statement.
     display
         How numbers are shown.
+    candidates
+        The candidates. A number in the rows is not rounded if it is a candidate.
     closing
         Text to add below the rows.
 
@@ -149,23 +153,27 @@ def observe(
         rows = database.query(statement, limits)
     except QueryError as error:
         return Evidence.failed(statement, error, perf_counter() - started, closing)
-    return Evidence.of(statement, rows, display, closing=closing)
+    return Evidence.of(statement, rows, display, exact=numbers_in(candidates), closing=closing)
 
 
 def query_tool(
-    database: Database, limits: Limits = DEFAULT_LIMITS, display: Display = DEFAULT_DISPLAY
+    database: Database,
+    limits: Limits = DEFAULT_LIMITS,
+    display: Display = DEFAULT_DISPLAY,
+    candidates: Iterable[Candidate] = (),
 ) -> StructuredTool:
     """Return the tool ``query_database(statement)``; the parameters are those of `observe`."""
+    numbers = numbers_in(candidates)  # `observe` ignores other candidates
 
     def query(statement: str) -> Evidence:
         if current_reviewing() is None:
-            return observe(database, statement, limits, display)
+            return observe(database, statement, limits, display, numbers)
         settled = settle_statement(statement, database)  # the statement that a reviewer approves
         if settled.text is None:
             refused = f"Error: {describe_refusal(settled)}"
             return Evidence(statement, refused, error=NotApprovedError.__name__)
         closing = describe_correction(settled) if settled.corrected else ""
-        return observe(database, settled.text, limits, display, closing=closing)
+        return observe(database, settled.text, limits, display, numbers, closing=closing)
 
     description = (
         f"Run one read-only statement in {database.language} on the database. Returns at most "

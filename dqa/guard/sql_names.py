@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dqa.guard.check import Refusal
 from dqa.guard.lists import lists
-from dqa.guard.parsing import Parsed, function_name
+from dqa.guard.parsing import Parsed, function_name, spelled
 from dqa.guard.policy import Policy
 
 _SYSTEM_COLUMNS = frozenset({"ctid", "tableoid", "cmin", "cmax", "xmin", "xmax"})
@@ -33,13 +33,16 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
     is_shared = any(node.method or node.args.get("using") for node in joins)
     is_shared &= dialect == "mariadb"
     for node in parsed.nodes:
-        owner, name, is_field = "", "", False
+        owner = ""
         if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
-            name, is_field = node.expression.name, not _is_type(node)
+            part, is_field = node.expression, not _is_type(node)
         elif isinstance(node, exp.Column) and not _is_collation(node):
-            owner, name, is_field = node.table, node.name, bool(node.table)
+            owner, part, is_field = node.table, node.this, bool(node.table)
             if node.db and is_shared:
-                raise Refusal(f"write {owner}.{name} without the name of a database")
+                raise Refusal(f"write {owner}.{part.name} without the name of a database")
+        else:
+            continue
+        name = part.name
         if name.casefold() in hidden:
             raise Refusal(
                 f"the system column {name} is hidden by the policy; if it is a column of your "
@@ -53,8 +56,10 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
         takes_row = callables.get(name.casefold())
         if not is_field or takes_row is None or name.casefold() in policy.functions:
             continue
-        found = sources.get(owner.casefold(), [None])
-        if any(one is None or (takes_row and name.casefold() not in one) for one in found):
+        # A subquery without a name has the name "" here, and no owner means any value.
+        found = sources.get(owner.casefold(), [None]) if owner else [None]
+        exact = spelled(part, dialect)
+        if any(one is None or (takes_row and exact not in one) for one in found):
             raise Refusal(
                 f"{owner}.{name} could call the function {name}; give the column another name"
             )
@@ -77,7 +82,7 @@ def _columns_of_sources(parsed: Parsed, policy: Policy) -> dict[str, list[frozen
         if id(node) in parsed.tables:
             shown = policy.visible_tables.get(node.name.casefold())
             known = shown.columns if shown is not None and not node.alias_column_names else ()
-            columns = frozenset(column.name.casefold() for column in known)
+            columns = frozenset(column.name for column in known)
         elif not (isinstance(node, _QUERIES) or isinstance(node.this, _QUERIES | exp.Identifier)):
             own = "unnest" if isinstance(node, exp.Unnest) else function_name(node)
             name, columns = node.alias or own, None

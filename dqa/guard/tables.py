@@ -96,7 +96,9 @@ WITH looking AS (SELECT oid, typname FROM pg_catalog.pg_type
      converted AS (SELECT c.casttarget AS oid FROM pg_catalog.pg_cast AS c
                      JOIN pg_catalog.pg_proc AS p ON p.oid = c.castfunc
                     WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace)
-SELECT p.proname, a.typtype IN ('c', 'p') FROM pg_catalog.pg_proc AS p
+SELECT p.proname,
+       a.typtype IN ('c', 'p') OR p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace
+  FROM pg_catalog.pg_proc AS p
   JOIN pg_catalog.pg_type AS a ON a.oid = p.proargtypes[0]
  WHERE p.pronargs - p.pronargdefaults <= 1 AND pg_catalog.pg_function_is_visible(p.oid)
    AND (p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace OR p.provolatile <> 'i'
@@ -109,7 +111,7 @@ UNION SELECT typname, oid IN (SELECT oid FROM converted) FROM pg_catalog.pg_type
 """
 """Lists functions that accept one argument, and types whose conversion calls or finds something.
 
-The second column tells whether the argument can be a row. Only own casts convert a row.
+The second column tells whether the argument can be a row, which own functions and casts accept.
 A text that is converted to a `reg` type or to `aclitem` is the name of an object. Left out are
 PostgreSQL's other immutable functions and `money`, which only compute a value, and functions of
 internal values, which statements cannot call.

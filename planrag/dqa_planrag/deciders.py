@@ -15,7 +15,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.answers import choice_of, read_statement
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import candidates_of
+from dqa.deciders.candidates import MOST_COMPARED, candidates_of
 from dqa.deciders.lookup import lookup_tools
 from dqa.deciders.parts import shown_schema, warning_of
 from dqa.deciders.simulation import Simulation
@@ -80,7 +80,8 @@ class Agent(Decider):
         for warning in (too_many, warning_of(schema)):
             if warning is not None:
                 recorder.note(warning)
-        tools = [query_tool(database, settings.limits, display)]
+        names = candidates if candidates and len(candidates) <= MOST_COMPARED else ()
+        tools = [query_tool(database, settings.limits, display, names)]
         if recipe.simulates:
             rules, limits = settings.rules, settings.limits
             tools += simulation_tools(Simulation(question, database, rules, limits, display))

@@ -185,7 +185,7 @@ def test_a_state_without_a_question_says_so(database: dqa.Database) -> None:
     for question, said in (
         (None, "no question under the key 'question'"),
         ({"question": "?", "candidate": ["a"]}, '"candidate"'),
-        ({"question": "?", "candidates": []}, "is empty"),
+        ({"question": "?", "candidates": []}, '"candidates"'),
     ):
         with pytest.raises(UsageError, match=said):
             node({"question": question})

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqa.core.database import Rows
-from dqa.core.display import Display, Value, round_rows
+from dqa.core.display import Display, Value, numbers_in, round_rows
 from dqa.core.evidence import Evidence
 
 
@@ -46,6 +46,13 @@ def test_different_values_of_a_column_stay_different() -> None:
     cells = (43.24280297123, 43.24280302456, 0.1 + 0.2, 0.3, 7 / 3)
     shown = [row[0] for row in round_rows([(cell,) for cell in cells], 6)]
     assert shown == [43.24280297, 43.24280302, 0.3, 0.3, 2.33333]
+
+
+def test_candidates_are_not_rounded() -> None:
+    """An id that is a fraction can be copied into an answer."""
+    kept = numbers_in(("0.123456789", "Genoa", 7, "nan", "1e999"))
+    rows = round_rows([(0.123456789,), (0.987654321,)], 6, kept)
+    assert rows == ((0.123456789,), (0.987654,))
 
 
 _FLOATS = st.floats(allow_nan=False, allow_infinity=False)

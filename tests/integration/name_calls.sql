@@ -3,6 +3,10 @@ CREATE FUNCTION evil(integer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FR
 CREATE FUNCTION evil(record) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT max(email) FROM customer); END';
 CREATE FUNCTION varying(text) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
 CREATE DOMAIN checked AS text CHECK (pg_sleep(0) IS NOT NULL);
+CREATE DOMAIN checked_row AS customer;
+CREATE FUNCTION of_domain(checked_row) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
+CREATE FUNCTION of_rows(VARIADIC customer[]) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
+CREATE TABLE quoted (id INT, "EVIL" INT);
 CREATE TYPE secret_mood AS ENUM ('hidden label');
 CREATE VIEW settings AS SELECT current_setting('server_version'), 1 AS evil;
 -- PostgreSQL would call a function, or convert to a type, in each of these statements.
@@ -35,3 +39,9 @@ SELECT ('data_directory').current_setting
 SELECT x.current_setting FROM unnest(ARRAY['data_directory']) AS x
 SELECT (SELECT x.evil FROM generate_series(1, 2) AS x LIMIT 1) FROM settings AS x
 SELECT x.evil FROM settings AS x(a, b)
+SELECT (SELECT 'data_directory').current_setting
+SELECT ('data_directory').current_setting, (SELECT 1) AS z
+SELECT ('/etc/hostname').pg_read_file WHERE 1 IN (SELECT 1)
+SELECT x.of_domain FROM customer AS x
+SELECT x.of_rows FROM (SELECT * FROM customer) AS x
+SELECT x.evil FROM quoted AS x

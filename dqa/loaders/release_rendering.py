@@ -12,8 +12,6 @@ from dqa.core.situation import Cell, Situation, Table
 from dqa.scenarios.statements import CYPHER_ESCAPES
 
 _TYPES = {"text": "VARCHAR(255)", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"}
-_RESERVED_IN_SQLITE = {"commit", "deferrable", "escape", "isnull", "notnull", "transaction"}
-"""Reserved words of SQLite, which reads the scripts. They are not reserved in MySQL."""
 _SQL_ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z"}
 )
@@ -29,7 +27,7 @@ def render_sql(situation: Situation) -> str:
     Raises
     ------
     ValueError
-        A number is infinite, because MySQL cannot store infinity.
+        MySQL cannot store a value: an infinity, or a key with more than 255 characters.
     """
     parts = [_create_table(situation[table.name]) for table in situation.schema.tables]
     parts.append("")
@@ -49,6 +47,8 @@ def _create_table(table: Table) -> str:
     columns = ""
     for column in table.schema.columns:
         is_long = column.stored == "text" and max(map(len, table[column.name]), default=0) > 255
+        if is_long and column.name in table.schema.key:
+            raise ValueError(f"the key '{column.name}' has a text of more than 255 characters")
         kind = "LONGTEXT" if is_long else _TYPES[column.stored]
         columns += f"{_sql_name(column.name)} {kind}, "
     key = ", ".join(_sql_name(name) for name in table.schema.key)
@@ -61,7 +61,7 @@ def _create_table(table: Table) -> str:
 def _sql_name(name: str) -> str:
     from sqlglot.dialects.mysql import MySQL
 
-    is_reserved = name.lower() in MySQL.Generator.RESERVED_KEYWORDS | _RESERVED_IN_SQLITE
+    is_reserved = name.lower() in MySQL.Generator.RESERVED_KEYWORDS
     return quoted(name, "`") if is_reserved else _name(name)
 
 

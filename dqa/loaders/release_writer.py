@@ -11,6 +11,7 @@ from dqa.core.errors import DataError
 from dqa.core.files import file_errors, make_private_folder, require_new_folder, write_private
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.core.text import visible
 from dqa.core.truth import Truth
 from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 
@@ -103,8 +104,9 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
                 f"Question {question.key} is about '{question.situation}', but the "
                 f"database in its target is '{target[layout.database_key]}'."
             )
-        if Path(question.situation).name != question.situation:
-            raise DataError(f"The situation's name {question.situation!r} is not a file name.")
+        name = question.situation
+        if name in {"", ".."} or Path(name).name != name or visible(name) != name:
+            raise DataError(f"The situation's name {name!r} is not a file name.")
     parameters = layout.scenario.parameters
     if not {*layout.required} <= {*target} <= {*parameters}:
         raise DataError(

@@ -256,12 +256,15 @@ def test_cypher_errors_have_the_statement_and_the_expected_text(text: str, messa
 
 
 def test_the_writer_refuses_or_widens_what_mysql_would_cut() -> None:
-    """An infinity is an error, and a long text gets a wider column."""
+    """An infinity and a long key are errors; another long text gets a wider column."""
     situation = _locating(SQL)
     infinite = situation.replace(flow=situation["flow"].replace(flow=[float("inf")]))
     for render in (render_sql, render_cypher):
         with pytest.raises(ValueError, match="Out of range"):
             render(infinite)
+    key = situation["country"].replace(country_name=["x" * 256])
+    with pytest.raises(ValueError, match="more than 255 characters"):
+        render_sql(situation.replace(country=key))
     long = situation.replace(country=situation["country"].replace(home_node=["x'y" * 500]))
     script = render_sql(long)
     assert "home_node LONGTEXT" in script

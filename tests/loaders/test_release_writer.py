@@ -130,6 +130,10 @@ def test_questions_that_do_not_fit_the_layout_are_refused(tmp_path: Path) -> Non
             truth.answers,
             "the release needs exactly country",
         ),
+        *(
+            (replace(question, scenario="building", situation=name, target={}), (7,), "file name")
+            for name in ("", "..", "../x", "a/b", "a\0b", "a\nb", "a\x7f")
+        ),
     ):
         labelled = [LabelledQuestion(asked, Truth(answers))]
         changed = QuestionSet.of("x", labelled, question_set.situations)

@@ -22,6 +22,7 @@ from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.findings import Analysis, read_cases
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.papers import Publication, add_rows, game_figures, question_figures
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.results import NO_MODEL, DecisionKey, Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
@@ -117,10 +118,18 @@ def view_paper(
     UnknownNameError
         No package has a paper with this name.
     UsageError, DataError
-        See `analyse`.
+        The paper has no table for this run. See also `analyse`.
     """
     publication, found = plugins.publication(paper), open_run(run)
     games = found.games
+    about = found.spec.world if isinstance(found.spec, PlaySpec) else "questions"
+    printed = dict.fromkeys(table.world or "questions" for table in publication.tables)
+    if about not in printed:
+        others = ", ".join(name for name in plugins.names("publication") if name != paper)
+        raise UsageError(
+            f"The paper '{paper}' has no table for this run. It has tables about "
+            f"{', '.join(printed)}, but the run is about {about}: name another paper ({others})."
+        )
     if games is not None:
         view = add_rows(publication, game_figures(games), {}, games.world)
         ours = games.pairs[0].reference if games.pairs else None

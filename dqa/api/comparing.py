@@ -35,7 +35,8 @@ def compare(
     runs
         What `evaluate` returned, or the locations of runs.
     deciders
-        The deciders or contestants to compare; by default all.
+        The deciders or contestants to compare; by default all. If a contestant is named, all pairs
+        are compared.
     only_shared
         Whether to use only the shared questions if contestants were asked different questions.
         Otherwise different questions are an error.
@@ -59,7 +60,10 @@ def compare(
     _require_one_truth(found)
     found, left_out = _on_shared_questions(found, asked.differing, only_shared=only_shared)
     compared = compare_contestants(
-        found, only_shared=left_out, strict_official=read[0].strict_official
+        found,
+        only_shared=left_out,
+        strict_official=read[0].strict_official,
+        every_pair=any(one.name in deciders for one in found),
     )
     if not compared.pairs:
         raise UsageError(
@@ -81,7 +85,8 @@ def compare_games(*runs: Run | Path | str, players: Sequence[str] = ()) -> PlayF
     runs
         What `play` returned, or the locations of runs.
     players
-        The players to compare; by default all.
+        The players to compare; by default all. If a player is named as ``RUN:PLAYER``, all pairs
+        are compared.
 
     Raises
     ------
@@ -106,7 +111,8 @@ def compare_games(*runs: Run | Path | str, players: Sequence[str] = ()) -> PlayF
             if not players or not {name, game.player}.isdisjoint(players):
                 results.append(result.changed(game=game.changed(player=name)))
     _require_known("player", players, {*contestants, *contestants.values()})
-    found = count_games(results, mirrored=specs[0].mirror, contestants=contestants)
+    same = contestants if contestants.keys().isdisjoint(players) else {}
+    found = count_games(results, mirrored=specs[0].mirror, contestants=same)
     if not found.differences:
         raise UsageError(
             "The players cannot be compared, because no two players finished the same deal."

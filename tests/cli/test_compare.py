@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,9 @@ def test_runs_are_compared_by_their_names(
     assert [(pair.first, pair.second) for pair in found.pairs] == [
         (f"run:{name}", f"another:{name}") for name in ("planrag", "iterrag", "first")
     ]
-    (pair,) = api.compare(finished, other, deciders=["run:first", "another:planrag"]).pairs
-    assert (pair.first, pair.second) == ("run:first", "another:planrag")
+    named = ["run:first", "run:planrag", "another:planrag"]
+    found = api.compare(finished, other, deciders=named)
+    assert [(pair.first, pair.second) for pair in found.pairs] == [*combinations(named, 2)]
 
 
 def test_other_questions_are_refused_and_counted(

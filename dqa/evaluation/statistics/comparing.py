@@ -264,11 +264,16 @@ def limited(
 
 
 def compare_contestants(
-    contestants: Sequence[Contestant], *, only_shared: int = 0, strict_official: bool = False
+    contestants: Sequence[Contestant],
+    *,
+    only_shared: int = 0,
+    strict_official: bool = False,
+    every_pair: bool = False,
 ) -> Comparison:
     """Compare contestants that were asked the same questions.
 
-    If several contestants have the same decider, only pairs with the same decider are compared.
+    If several contestants have the same decider, only pairs with the same decider are compared,
+    except with `every_pair`.
 
     Parameters
     ----------
@@ -279,7 +284,10 @@ def compare_contestants(
         contestants were asked them.
     strict_official
         Whether only the official answer was right.
+    every_pair
+        Whether to compare all pairs of contestants.
     """
+    kind = attrgetter("name" if every_pair else "decider")
     first_results = [results[0] for results in contestants[0].asked.values()]
     return Comparison(
         scenarios=tuple(dict.fromkeys(result.scenario for result in first_results)),
@@ -288,7 +296,7 @@ def compare_contestants(
         situations=situations_of(first_results),
         strict_official=strict_official,
         standings=tuple(map(stand, contestants)),
-        pairs=compare_pairs(choose_pairs(contestants, attrgetter("decider"))),
+        pairs=compare_pairs(choose_pairs(contestants, kind)),
         overall=overall_test(contestants),
     )
 

@@ -147,9 +147,10 @@ class QuestionFolder(Source):
     def _read(self, *_: object) -> QuestionSet:
         from dqa.loaders.generator.manifest import read_manifest
         from dqa.loaders.reading import read_questions
+        from dqa.loaders.release import MANIFEST
 
-        if self.source == "generated":
-            read_manifest(self.folder)
+        if self.source == "generated" and not (self.folder / MANIFEST).exists():
+            read_manifest(self.folder)  # raises the error of the missing manifest
         return read_questions(
             self.folder, scenarios=self.names, form=self.form, strict=self.strict, limit=self.limit
         )

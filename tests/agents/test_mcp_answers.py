@@ -14,7 +14,6 @@ from mcp import Client, MCPError
 import dqa
 from dqa import plugins
 from dqa.guard import Audit
-from dqa.loaders.generator.manifest import read_generated
 from tests.agents.conftest import text_of
 
 
@@ -43,7 +42,7 @@ def in_process(server: object, act: Callable[[Client], object]) -> None:
 
 def test_only_the_servers_own_scenario_can_be_asked(generated: Path, tmp_path: Path) -> None:
     """A scripted agent with the simulator decides right; another scenario cannot be named."""
-    questions = read_generated(generated)
+    questions = dqa.read_generated(generated)
     question = questions.find("locating/1")
     database = plugins.backend("sqlite").load(
         questions.situation_of(question), str(tmp_path / "q.db")

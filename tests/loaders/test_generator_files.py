@@ -7,15 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import dqa
 from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator.generate import generate
-from dqa.loaders.generator.manifest import (
-    GENERATOR_VERSION,
-    read_generated,
-    read_manifest,
-    write_generated,
-)
+from dqa.loaders.generator.manifest import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.reading import read_questions
 from dqa.loaders.release import MANIFEST
 from dqa.scenarios.generation import Difficulty
@@ -71,11 +67,11 @@ def test_a_changed_or_missing_file_is_named(folder: Path) -> None:
     one, *_, other = sorted((folder / "data").rglob("*.*ql"))
     one.write_bytes(one.read_bytes() + b"\n")
     with pytest.raises(DataError, match=f"{one.name} was changed"):
-        read_generated(folder)
+        dqa.read_generated(folder)
     one.write_bytes(one.read_bytes()[:-1])
     other.unlink()
     with pytest.raises(DataError, match=f"{other.name} was changed or is missing"):
-        read_generated(folder)
+        dqa.read_generated(folder)
 
 
 def test_a_malformed_manifest_is_refused(folder: Path) -> None:
@@ -83,7 +79,7 @@ def test_a_malformed_manifest_is_refused(folder: Path) -> None:
     path = folder / MANIFEST
     whole = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps({**whole, "generator_version": 1}), "utf-8")
-    assert read_generated(folder).rule_set is None
+    assert dqa.read_generated(folder).rule_set is None
     for content, problem in (
         ({**whole, "format": "something else"}, "manifest"),
         ({**whole, "files": {}}, "files: must not be empty"),
@@ -92,10 +88,10 @@ def test_a_malformed_manifest_is_refused(folder: Path) -> None:
     ):
         path.write_text(json.dumps(content), "utf-8")
         with pytest.raises(DataError, match=problem):
-            read_generated(folder)
+            dqa.read_generated(folder)
     path.write_text('{"format": ', "utf-8")
     with pytest.raises(DataError, match="this is not JSON"):
-        read_generated(folder)
+        dqa.read_generated(folder)
     path.unlink()
     with pytest.raises(DataError, match=f"{MANIFEST}: it does not exist"):
-        read_generated(folder)
+        dqa.read_generated(folder)

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dqa
 from dqa import plugins
 from dqa.loaders.generator.generate import generate
-from dqa.loaders.generator.manifest import read_generated, read_manifest, write_generated
+from dqa.loaders.generator.manifest import read_manifest, write_generated
 from dqa.loaders.reading import read_questions
 from dqa.loaders.release import read_release
 from dqa_simulators.uncertain import DrawnWorld, UncertainGenerator, UncertainWorld
@@ -90,7 +91,7 @@ def test_written_questions_are_read_back_equal_in_both_forms(tmp_path: Path) -> 
     """Questions, outcomes and situations; questions without a simulator have no rule set."""
     made = generate(ALL, 2, 8, per_database=2)
     write_generated(made, tmp_path / "set", seed=8)
-    read = read_generated(tmp_path / "set")
+    read = dqa.read_generated(tmp_path / "set")
     assert not read.defects
     assert read.labelled == made.labelled
     assert dict(read.situations) == dict(made.situations)

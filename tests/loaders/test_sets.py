@@ -13,7 +13,7 @@ import dqa
 from benchmarks.make_set import draw_set, manifest_of, read_plan
 from dqa import plugins
 from dqa.core.errors import DataError, UnknownNameError
-from dqa.loaders.generator.manifest import read_generated, read_manifest
+from dqa.loaders.generator.manifest import read_manifest
 from dqa.loaders.sets import read_set, write_set
 
 PLAN = """
@@ -81,7 +81,7 @@ def test_a_set_is_reproduced(folder: Path, tmp_path: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     assert read_manifest(tmp_path / "again").files == manifest["files"]
     assert read_manifest(tmp_path / "again").options == {"set": "two-small", "version": 3}
-    again = read_generated(tmp_path / "again")
+    again = dqa.read_generated(tmp_path / "again")
     assert again.truths == made.truths
 
 

@@ -196,7 +196,6 @@ class GeneratedReader:
 
 
 READER = GeneratedReader()
-read_generated = READER.read
 
 
 def _digest(path: Path, folder: Path) -> str:

@@ -86,7 +86,7 @@ def test_players_of_several_runs_are_compared_on_the_same_deals(tmp_path: Path) 
     both = dqa.compare_games(run, dqa.read_run(tmp_path / "one"), players=named).differences
     assert {(one.first, one.second) for one in both} == {*combinations(named, 2)}
     shown = CliRunner().invoke(app, ["analyse", str(tmp_path / "one"), "--paper", "planrag"])
-    assert (shown.exit_code, "about kuhn" in shown.output) == (2, True)
+    assert "about kuhn" in str(shown.exception)
     shown = CliRunner().invoke(app, ["compare", str(tmp_path / "one"), str(tmp_path / "two")])
     assert shown.exit_code == 0, shown.output
     assert "- two:passive" in shown.output

@@ -60,6 +60,8 @@ TargetValue: TypeAlias = Annotated[
     str, _read(_text, str | int | float | bool | list[str | int | float])
 ]
 """A value of a target, as text."""
+_LISTED = "the statement (write names as a list)"
+_ASKED = "'candidates' (--candidates): the statement (for names, use a list or --candidate-name)"
 _OneOrMore: TypeAlias = Annotated[tuple[str, ...], _read(_listed, str | list[str])]
 _Answers: TypeAlias = Annotated[tuple[Candidate, ...], _read(_names, str | int | list[str | int])]
 _Candidates: TypeAlias = Annotated[
@@ -97,26 +99,31 @@ class UserQuestion(Record, use_attribute_docstrings=True):
     """Statements whose rows are shown to deciders that write no statements. The option adds one; it
     may be repeated."""
 
+    @classmethod
+    def _called(cls, field: str) -> str:
+        """Return what messages call a field."""
+        return f"'{field}' (--{field})"
+
     @model_validator(mode="after")
     def _check_fields(self) -> Self:
+        question, scenario = self._called("question"), self._called("scenario")
         if self.question is not None and not self.question.strip():
-            raise UsageError("'question' (--question) is empty: write the question to decide.")
+            raise UsageError(f"{question} is empty: write the question to decide.")
         if self.scenario is None:
             if self.question is None:
                 raise UsageError(
-                    "'question' is missing: write the decision in words (--question). If the "
-                    "database contains the data of a scenario, give the scenario instead "
-                    "(--scenario)."
+                    f"{question} is missing: write the decision in words. If the database contains "
+                    f"the data of a scenario, give {scenario} instead."
                 )
             if self.target:
                 raise UsageError(
-                    "'target' (--target) is only for questions of a scenario: give the scenario "
-                    "(--scenario)."
+                    f"{self._called('target')} is only for questions of a scenario: give "
+                    f"{scenario}."
                 )
         elif self.question is not None or self.rules:
             # The simulator knows only the scenario's own question.
             raise UsageError(
-                f"The scenario '{self.scenario}' has its own question and rules. Leave out either "
+                f"{scenario}: '{self.scenario}' has its own question and rules. Leave out either "
                 "the scenario, or your question and rules."
             )
         return self
@@ -171,22 +178,22 @@ def read_question(
         with field_of("target"):
             require_candidates(question)
         return question
+    called = _ASKED if field_of is nullcontext else _LISTED
     with field_of("candidates"):
-        listed = list_candidates(asked.candidates, database)
+        listed = list_candidates(asked.candidates, database, called)
     statement = asked.candidates if isinstance(asked.candidates, str) else None
     return replace(question, candidates=listed, candidate_query=statement)
 
 
 def list_candidates(
-    listed: tuple[Candidate, ...] | str, database: Callable[[], Database]
+    listed: tuple[Candidate, ...] | str, database: Callable[[], Database], called: str = _LISTED
 ) -> tuple[Candidate, ...]:
     """Return the candidates. If a statement lists them, it runs once, and the guard checks it."""
     if not isinstance(listed, str):
         return tuple(dict.fromkeys(listed))
-    called = "The statement of the candidates (write names as a list; --candidate-name)"
     found = listed_candidates(listed, database(), called)
     if not found:
-        raise UsageError("the statement returns no candidate: its first column is empty.")
+        raise UsageError(f"{called} returns no candidate: its first column is empty.")
     return found
 
 
@@ -240,6 +247,11 @@ class OwnQuestion(UserQuestion):
     database: str | None = Field(
         None, description="the name of the database; required if there are several databases"
     )
+
+    @classmethod
+    def _called(cls, field: str) -> str:
+        """Return what messages call a field. A file has no options."""
+        return f"'{field}'"
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

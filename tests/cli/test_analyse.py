@@ -131,6 +131,5 @@ def test_a_papers_tables_stand_beside_a_runs_figures(dqa: Command, folder: Path)
     drawn = dqa("analyse", folder, "--paper", "dellma")  # without an analysis of its own
     assert (drawn.code, drawn.err) == (0, "")
     assert "Figures 2 and 4. " in drawn.out
-    assert dqa("analyse", folder, "--paper", "nothing").code == 2
-    games = dqa("analyse", folder, "--paper", "bidder")  # it has tables about games only
-    assert (games.code, games.out, "about questions" in games.err) == (2, "", True)
+    for name in ("nothing", "bidder"):  # bidder has tables about games only
+        assert dqa("analyse", folder, "--paper", name).code == 2

@@ -59,7 +59,6 @@ def an_audit(folder: Path) -> Path:
     defects = (Defect(Path("q1.sql"), "a problem", "ignored", "INSERT INTO x"),)
     asked = replace(dqa.generate(count=4, seed=4), defects=defects)
     dqa.write_audit_page(audit(asked), folder / "audit.html")
-    assert "q1.sql, in INSERT INTO x" in (folder / "audit.html").read_text("utf-8")
     return folder / "audit.html"
 
 

@@ -22,10 +22,10 @@ from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import SPEC_VERSION
 from dqa.evaluation.store import RunStore
 from dqa.evaluation.stored_runs import (
+    IMPORTED,
     RESULTS_FILE,
     TRACES_FILE,
     USAGE,
-    VERSION,
     RunReader,
     connected,
     is_store,
@@ -92,7 +92,7 @@ def read_old(location: RunLocation) -> RunContent | None:
         return None
     with connected(location) as connection:
         version = version_of(connection)
-        is_old = version is not None and version < VERSION
+        is_old = version is not None and version <= IMPORTED
         return _read_store(connection, location) if is_old else None
 
 
@@ -129,11 +129,14 @@ def _record(written: dict[str, Any]) -> RunRecord:
     spec = written["spec"]
     for part, former in (("options", "patience"), ("calls", "reply_limit")):
         (written.get(part) or {}).pop(former, None)
-    written["history"] = (written.pop("games", None) or {}).get("run", "")
+    games = written.pop("games", None) or {}
+    written["history"] = games.get("run", "")
     if spec is None:
         return RunRecord.model_validate({**written, "resumable": False})
     newest = 1 if "world" in spec else SPEC_VERSION
     is_current = spec.get("version") == newest and not spec.get("planner")
+    # The weights of trained players were not part of the content hash.
+    is_current = is_current and not games.get("weights")
     for part, former in (("limits", "scans"), ("budget", "scanned")):
         spec.get(part, {}).pop(former, None)
     # Version 1 had no display settings. It showed all digits, and a row for each candidate.

@@ -43,8 +43,10 @@ from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.traces import Trace
 from dqa.evaluation.workers import is_dead
 
-VERSION: Final = "0004"
-"""Version of the tables. Stores of earlier versions can only be imported."""
+VERSION: Final = "0005"
+"""Version of the tables."""
+IMPORTED: Final = "0003"
+"""The version of the newest stores that can be imported: those of dqa 0.4."""
 RESULTS_FILE, TRACES_FILE = "results.jsonl", "traces.jsonl"
 """Files that a run writes into its folder, next to its database, when it ends."""
 _LOCK: Final = 7_136_452
@@ -155,12 +157,12 @@ def require_version(connection: sa.Connection, location: RunLocation) -> None:
             f"{location.store} does not contain runs. Give the location of a run from 'dqa eval "
             "--out'."
         )
-    if found < VERSION:
+    if found <= IMPORTED:
         raise _old(location)
-    if found > VERSION:
+    if found != VERSION:
         raise UsageError(
             f"{location.store} is a store of version {found}, but this dqa reads version "
-            f"{VERSION}: use a newer dqa."
+            f"{VERSION}: use the dqa that wrote the store."
         )
 
 

@@ -17,6 +17,7 @@ from dqa.evaluation.results import Outcome
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer
 from tests.sqlite_files import run_script
+from tests.stored import record_of
 
 DATA = Path(__file__).parents[1] / "data"
 CONTENT = "58ab78952221b05fb710554fb5921736f626b4d2771065fb6e9170be53c5773c"
@@ -126,6 +127,10 @@ def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> 
     assert folder.spent == first.spent
     assert folder.report() == first.report()
     assert folder.spec == first.spec
+    run_script(store, """UPDATE dqa_runs SET games = '{"weights": {"player": "1"}}'""")
+    dqa.copy_run(f"{store}#first", tmp_path / "trained")
+    assert record_of(tmp_path / "folder")["resumable"]
+    assert not record_of(tmp_path / "trained")["resumable"]
 
 
 def test_a_run_without_decisions_is_copied_with_its_lost_usage(tmp_path: Path) -> None:

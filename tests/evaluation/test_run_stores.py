@@ -116,16 +116,18 @@ def test_a_file_that_may_not_be_written_is_refused_before_anything_is_asked(
         require_writable(RunLocation.of_file(store))
 
 
-def test_a_store_of_a_newer_version_is_refused(store: Path, one: QuestionSet) -> None:
+@pytest.mark.parametrize("version", ["0004", "0999"])  # of an earlier 0.5, and of a newer dqa
+def test_another_version_is_refused(version: str, store: Path, one: QuestionSet) -> None:
     """By name, and nothing in it is changed."""
-    run_script(store, "UPDATE dqa_store_version SET version_num = '0999'")
+    run_script(store, f"UPDATE dqa_store_version SET version_num = '{version}'")
     uses: tuple[Callable[[], object], ...] = (
         lambda: dqa.read_run(store),
         lambda: dqa.find_runs(store),
         lambda: dqa.evaluate(one, **FIRST, out=store),
+        lambda: dqa.copy_run(f"{store}#first", store.parent / "copy"),
     )
     for use in uses:
-        with pytest.raises(dqa.UsageError, match=r"store of version 0999"):
+        with pytest.raises(dqa.UsageError, match=f"store of version {version}"):
             use()
 
 

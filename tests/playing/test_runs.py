@@ -82,8 +82,8 @@ def test_players_of_several_runs_are_compared_on_the_same_deals(tmp_path: Path) 
         ("1-one:eager", "2-one:eager"),
     ]
     named = ["1-one:uniform", "1-one:eager", "2-one:uniform"]
-    both = dqa.compare_games(run, dqa.read_run(tmp_path / "one"), players=named)
-    assert len(both.differences) == 3
+    every = dqa.compare_games(run, dqa.read_run(tmp_path / "one"), players=named)
+    assert len(every.differences) == 3
     shown = CliRunner().invoke(app, ["compare", str(tmp_path / "one"), str(tmp_path / "two")])
     assert shown.exit_code == 0, shown.output
     assert "- two:passive" in shown.output

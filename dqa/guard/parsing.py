@@ -276,7 +276,7 @@ def _adapted(
 def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLists) -> bool:
     """Return whether a word is unknown to sqlglot, e.g. USING in ``ORDER BY x USING >``."""
     kind, name = token.token_type, token.text.lower()
-    if kind in _QUOTED:
+    if kind in _QUOTED or before.token_type is TokenType.DOT:
         return False
     is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
     return (

@@ -247,12 +247,12 @@ class _Rules:
         if not isinstance(node.this, exp.Identifier):
             self._check_source(node)
             return
-        if id(node) not in self.parsed.tables:
-            return  # a reference to a WITH part
         name, schema = node.name.lower(), node.db.lower()
         is_plain = not (schema or node.this.args.get("quoted"))
         if self.dialect == "postgres" and is_plain and name in _VALUE_FUNCTIONS:
             raise Refusal(f"{name} may not be used in FROM; write SELECT {name}")
+        if id(node) not in self.parsed.tables:
+            return  # a reference to a WITH part
         if name.startswith(TABLE_PREFIX) and not self.policy.allows_table(name, schema):
             raise Refusal(
                 f"the table {name} belongs to a run store; to read it, list it in the policy's "

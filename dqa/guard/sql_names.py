@@ -38,6 +38,8 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
             part, is_field = node.expression, not _is_type(node)
         elif isinstance(node, exp.Column) and not _is_collation(node):
             owner, part, is_field = node.table, node.this, bool(node.table)
+            if not isinstance(part, exp.Identifier | exp.Star):
+                raise Refusal(f"{owner}.{part.sql()} is not the name of a column")
             if node.db and is_shared:
                 raise Refusal(f"write {owner}.{part.name} without the name of a database")
         else:
@@ -73,16 +75,16 @@ def _columns_of_sources(parsed: Parsed, policy: Policy) -> dict[str, list[frozen
     """
     rows = frozenset[str]()
     sources: dict[str, list[frozenset[str] | None]] = {name: [rows] for name in parsed.joins}
+    parts = {node.alias.casefold() for node in parsed.nodes if isinstance(node, exp.CTE)}
     has_unnamed = False
     for node in parsed.nodes:
         if not isinstance(node, _SOURCES):
             continue
         name = node.alias_or_name
         columns: frozenset[str] | None = rows
-        if id(node) in parsed.tables:
-            shown = policy.visible_tables.get(node.name.casefold())
-            known = shown.columns if shown is not None and not node.alias_column_names else ()
-            columns = frozenset(column.name for column in known)
+        if (table := parsed.tables.get(id(node))) is not None:
+            is_part = table.name.casefold() in parts
+            columns = rows if is_part else _columns_of_table(table, parsed.dialect, policy)
         elif not (isinstance(node, _QUERIES) or isinstance(node.this, _QUERIES | exp.Identifier)):
             own = "unnest" if isinstance(node, exp.Unnest) else function_name(node)
             name, columns = node.alias or own, None
@@ -91,6 +93,15 @@ def _columns_of_sources(parsed: Parsed, policy: Policy) -> dict[str, list[frozen
     if has_unnamed:  # the database may give the function another name: trim is btrim
         return {name: [None] for name in sources}
     return sources
+
+
+def _columns_of_table(table: exp.Table, dialect: str, policy: Policy) -> frozenset[str]:
+    """Return the columns that a table certainly has; empty if they or the table are uncertain."""
+    shown = policy.visible_tables.get(table.name.casefold())
+    is_exact = shown is not None and shown.name == spelled(table.this, dialect)
+    if shown is None or not is_exact or table.db or table.alias_column_names:
+        return frozenset()
+    return frozenset(column.name for column in shown.columns)
 
 
 def _is_type(node: exp.Expr) -> bool:

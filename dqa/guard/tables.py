@@ -91,27 +91,29 @@ _VIEWS: Mapping[str, str] = {
     ),
 }
 _CALLABLES = """
-WITH looking AS (SELECT oid, typname FROM pg_catalog.pg_type
-                  WHERE left(typname, 3) = 'reg' OR typname = 'aclitem'),
-     converted AS (SELECT c.casttarget AS oid FROM pg_catalog.pg_cast AS c
-                     JOIN pg_catalog.pg_proc AS p ON p.oid = c.castfunc
-                    WHERE p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace)
-SELECT p.proname,
-       a.typtype IN ('c', 'p') OR p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace
-  FROM pg_catalog.pg_proc AS p
-  JOIN pg_catalog.pg_type AS a ON a.oid = p.proargtypes[0]
+WITH looking AS (
+    SELECT oid FROM pg_catalog.pg_type WHERE left(typname, 3) = 'reg' OR typname = 'aclitem'
+), own_cast AS (
+    SELECT c.casttarget AS oid, s.typtype IN ('c', 'd') AS of_row FROM pg_catalog.pg_cast AS c
+      JOIN pg_catalog.pg_type AS s ON s.oid = c.castsource WHERE c.oid >= 16384
+)
+SELECT p.proname, a.typtype IN ('c', 'd', 'p') OR a.typcategory = 'A'
+       OR a.oid IN (SELECT oid FROM own_cast WHERE of_row)
+  FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_type AS a ON a.oid = p.proargtypes[0]
  WHERE p.pronargs - p.pronargdefaults <= 1 AND pg_catalog.pg_function_is_visible(p.oid)
-   AND (p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace OR p.provolatile <> 'i'
-        OR a.oid IN (SELECT oid FROM looking))
-   AND p.proname <> 'money' AND a.typname <> 'internal'
-UNION SELECT typname, oid IN (SELECT oid FROM converted) FROM pg_catalog.pg_type
- WHERE pg_catalog.pg_type_is_visible(oid)
-   AND (typtype IN ('d', 'e', 'm', 'r') OR left(typname, 1) = '_'
-        OR oid IN (SELECT oid FROM looking) OR oid IN (SELECT oid FROM converted))
+   AND (p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace
+        OR a.oid IN (SELECT oid FROM looking)
+        OR (p.provolatile <> 'i' AND p.proname <> 'money' AND a.typname <> 'internal'))
+UNION SELECT t.typname, b.typtype IN ('c', 'd')
+       OR t.oid IN (SELECT oid FROM own_cast WHERE of_row)
+  FROM pg_catalog.pg_type AS t LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype
+ WHERE pg_catalog.pg_type_is_visible(t.oid)
+   AND (t.typtype IN ('d', 'e', 'm', 'r') OR left(t.typname, 1) = '_'
+        OR t.oid IN (SELECT oid FROM looking) OR t.oid IN (SELECT oid FROM own_cast))
 """
 """Lists functions that accept one argument, and types whose conversion calls or finds something.
 
-The second column tells whether the argument can be a row, which own functions and casts accept.
+The second column tells whether the argument can be a row. Own casts have numbers from 16384 on.
 A text that is converted to a `reg` type or to `aclitem` is the name of an object. Left out are
 PostgreSQL's other immutable functions and `money`, which only compute a value, and functions of
 internal values, which statements cannot call.

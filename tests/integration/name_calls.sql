@@ -7,6 +7,11 @@ CREATE DOMAIN checked_row AS customer;
 CREATE FUNCTION of_domain(checked_row) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
 CREATE FUNCTION of_rows(VARIADIC customer[]) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
 CREATE TABLE quoted (id INT, "EVIL" INT);
+CREATE FUNCTION money(customer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
+CREATE FUNCTION "symmetric"(anyelement) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
+CREATE FUNCTION "using"(customer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
+CREATE TABLE high (id INT);
+CREATE TABLE "HIGH" (id INT, evil INT);
 CREATE TYPE secret_mood AS ENUM ('hidden label');
 CREATE VIEW settings AS SELECT current_setting('server_version'), 1 AS evil;
 -- PostgreSQL would call a function, or convert to a type, in each of these statements.
@@ -45,3 +50,12 @@ SELECT ('/etc/hostname').pg_read_file WHERE 1 IN (SELECT 1)
 SELECT x.of_domain FROM customer AS x
 SELECT x.of_rows FROM (SELECT * FROM customer) AS x
 SELECT x.evil FROM quoted AS x
+WITH "current_schema" AS (SELECT 1 AS n) SELECT x.pg_ls_dir FROM current_schema AS x
+WITH "localtime" AS (SELECT 1 AS n) SELECT x.pg_sleep_for FROM localtime AS x
+SELECT x.money FROM customer AS x
+WITH RECURSIVE a AS (SELECT x.evil FROM settings AS x), settings AS (SELECT 1 AS n) SELECT * FROM a
+SELECT x.evil FROM high AS x
+SELECT x.symmetric id FROM customer AS x
+SELECT x.using > 'A' FROM customer AS x
+SELECT x.checked_row FROM customer AS x
+SELECT public.citext 'a' FROM customer AS public

@@ -56,7 +56,7 @@ class FittedSchema:
     left_out
         The names of the omitted parts, the most relevant first.
     named
-        The number of omitted parts whose names the text lists.
+        How many of the omitted parts the text of the schema names.
     """
 
     schema: DatabaseSchema

@@ -74,7 +74,7 @@ class LabelAudit(Record):
 
 
 class Totals(Record):
-    """The numbers of a scenario's labels. Every label has exactly one verdict in `verdicts`.
+    """Counts of a scenario's labels. Every label has exactly one verdict in `verdicts`.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ class GameWorker:
         self._history.close()
 
     def _world_of(self, task: Task) -> tuple[World, History]:
-        """Return the world and the history of a match. Each match has its own game numbers."""
+        """Return the world and the history of a match, which numbers its own games."""
         match = 0 if task.game is None else task.game.match
         with self._lock:
             if match not in self._worlds:

@@ -150,8 +150,8 @@ def resume_record(
         what = spec.description if isinstance(spec, PlaySpec) else spec.questions.description
         raise UsageError(
             f"The run in {where} cannot resume, because its questions, databases, candidates, "
-            f"world or trained players have changed ({what}): restore them (players: DQA_CACHE), "
-            "or name another location."
+            f"world or trained players have changed ({what}): restore them (trained players are in "
+            "DQA_CACHE), or name another location."
         )
     for decider, source in current.sources.items():
         if not may_change and earlier.sources.get(decider, source) != source:

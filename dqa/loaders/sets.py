@@ -75,7 +75,7 @@ class SetManifest(Record):
     difficulty
         The bounds of the questions. Each world has its own bound `hops`.
     label_rules
-        Rule sets under which every answer is right.
+        The rule sets under which all recorded answers are right.
     worlds
         The worlds in the order of their questions.
     questions

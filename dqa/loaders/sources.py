@@ -169,7 +169,7 @@ class GeneratedQuestions(Source):
         Fields of the worlds' size, by scenario and by name of the field. Missing fields have
         default values.
     difficulty
-        Bounds for harder questions; None for the default bounds.
+        Limits that make questions harder; None for the default bounds.
     per_database
         The maximum number of questions per world; None for the default of the scenario. With 1, the
         questions are independent samples, because each has its own database.

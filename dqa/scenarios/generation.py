@@ -163,7 +163,7 @@ class Request:
     size
         The size of every world; None for sizes that vary around the usual size.
     difficulty
-        Bounds for harder questions.
+        Limits that make questions harder.
     per_database
         The maximum number of questions about one world; None for the usual number.
     resistance

@@ -55,7 +55,7 @@ class InformedPolicy(Policy):
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Raise `UsageError`, because a position lacks the hidden values."""
         del position, random
-        raise UsageError("This player needs hidden values: use it in games ('dqa games play').")
+        raise UsageError("This player needs hidden values, so it plays only in 'dqa games play'.")
 
     @abstractmethod
     def choose_informed(

@@ -60,8 +60,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         ``{scenario: {field: value}}``. By default, sizes vary around the usual size of the
         scenario.
     difficulty
-        Bounds for harder questions; by default the usual bounds. Scenarios without a simulator do
-        not support these bounds.
+        Limits that make questions harder; by default the usual limits. Scenarios without a
+        simulator do not support these limits.
     per_database
         Maximum number of questions per world; by default the scenario's usual number.
         `dqa.GeneratedQuestions` gives each question its own database.

@@ -42,7 +42,7 @@ class Manifest(Record):
     options
         The options of the generator, except for the seed.
     label_rules
-        The rule sets under which every answer is right.
+        The rule sets under which all recorded answers are right.
     counts
         The numbers of questions, databases and rows, by scenario.
     files

@@ -1,4 +1,4 @@
-"""Build, refine and read memories of LDM2, which store past decisions in versions."""
+"""Build, refine and read LDM2's memories of past decisions. Each addition is a version."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class NegotiationPosition(Position):
 
     @property
     def actions(self) -> tuple[Candidate, ...]:  # type: ignore[override]
-        """The legal actions: agreement if possible, then every part of the pool."""
+        """The legal actions: agreeing if possible, then proposing each possible split."""
         if self.node == "terminal":
             return ()
         return list_actions(self.pool, can_agree=self.can_agree)
@@ -318,7 +318,7 @@ def list_splits(pool: Split) -> tuple[Split, ...]:
 
 @lru_cache(maxsize=1024)
 def list_actions(pool: Split, *, can_agree: bool) -> tuple[Candidate, ...]:
-    """Return every legal action: agreement if possible, then every part of the pool."""
+    """Return every legal action: agreeing if possible, then proposing each possible split."""
     splits = tuple(write(split) for split in list_splits(pool))
     return (AGREE, *splits) if can_agree else splits
 

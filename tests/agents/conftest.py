@@ -25,6 +25,16 @@ from tests.sqlite_files import run_script
 __all__ = ["generated"]
 
 CASES = Path(__file__).parents[1] / "guard" / "guard_cases"
+TOOLS = [
+    "schema",
+    "describe_table",
+    "sample_rows",
+    "find_columns",
+    "check",
+    "query_database",
+    "ask",
+]
+"""The tools in their order. Without a decider, the last one is missing."""
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
 SHOP = """
     CREATE TABLE supplier (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, email TEXT);

@@ -19,6 +19,7 @@ from langgraph.graph import END, START, StateGraph
 import dqa
 from dqa.core.errors import BudgetSpentError, DatabaseUnavailableError, UsageError
 from dqa.testing import PreparedReplies, answer, query
+from tests.agents.conftest import TOOLS
 
 
 @pytest.fixture
@@ -101,14 +102,7 @@ def test_a_failing_database_ends_the_agent(database: dqa.Database) -> None:
 def test_ask_is_a_tool_where_somebody_decides(database: dqa.Database) -> None:
     """And only there."""
     without = dqa.langchain_tools(database)
-    assert [tool.name for tool in without] == [
-        "schema",
-        "describe_table",
-        "sample_rows",
-        "find_columns",
-        "check",
-        "query_database",
-    ]
+    assert [tool.name for tool in without] == TOOLS[:-1]
     *_, ask = dqa.langchain_tools(database, decisions=dqa.Decisions("first"))
     assert ask.invoke({"question": "Whom?", "candidates": ["Bo"]}).startswith("Choice: Bo\n")
 

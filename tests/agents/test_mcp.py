@@ -24,6 +24,7 @@ from mcp import Client, MCPError
 
 from tests.agents.conftest import (
     ENDLESS,
+    TOOLS,
     command,
     entries,
     over_http,
@@ -32,17 +33,6 @@ from tests.agents.conftest import (
     text_of,
     until,
 )
-
-TOOLS = [
-    "schema",
-    "describe_table",
-    "sample_rows",
-    "find_columns",
-    "check",
-    "query_database",
-    "ask",
-]
-
 
 WRONG: list[tuple[str, dict[str, object], str]] = [
     ("describe_table", {"name": "shops"}, "there is no table 'shops'"),

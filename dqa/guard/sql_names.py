@@ -63,7 +63,8 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
         exact = spelled(part, dialect)
         if any(one is None or (takes_row and exact not in one) for one in found):
             raise Refusal(
-                f"{owner}.{name} could call the function {name}; give the column another name"
+                f"{owner or '(...)'}.{name} could call the function {name}; give the column "
+                "another name"
             )
 
 

@@ -24,7 +24,8 @@ class Prices:
     input, output
         The prices of request tokens and of reply tokens.
     cached
-        The price of request tokens that the provider had cached. None means the price `input`.
+        The price of request tokens that the provider read from its cache. None means the price
+        `input`.
     reasoning
         The price of reasoning tokens in replies. None means the price `output`.
     """
@@ -63,7 +64,7 @@ class DecisionBudget:
     tokens
         The maximum number of tokens of requests and replies together.
     cost
-        The maximum cost. Needs the prices of tokens.
+        The maximum cost, in the currency of the prices. Without prices, the cost is 0.
     price_input, price_output
         The prices of a million tokens of requests and of replies.
     price_cached
@@ -104,12 +105,12 @@ ENDLESS = DecisionBudget()
 
 
 Spent: TypeAlias = Mapping[str, float]
-"""The usage of a decision so far, by the names of the limits."""
+"""How much of each limit a decision has used so far, by the name of the limit."""
 
 _PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
-"""The limits on seconds, tokens and cost, with the format of each limit in messages."""
+"""The limits that every step uses up, each with its format in messages."""
 _OF_READING = {"statements": "statement", "rows": "row"}
-"""The limits on tool calls, with the noun for each limit in messages."""
+"""The limits that only tool calls use up, each with its noun in messages."""
 
 
 class Meter:

@@ -18,7 +18,7 @@ class ContextValue(Generic[_Value]):
     name
         The name of the variable.
     default
-        The value in a context without a value of its own.
+        The value in contexts in which no value has been set.
     """
 
     def __init__(self, name: str, default: _Value) -> None:

@@ -37,10 +37,11 @@ class Limits:
         The maximum size in bytes of the result's text (UTF-8). A longer result is cut after a
         complete row.
     seconds
-        The maximum time in seconds of one statement. A longer one is stopped and fails.
+        The maximum time in seconds of one statement. A statement that takes longer is stopped and
+        fails.
     cell
-        The maximum number of characters of one cell's text. A longer cell is cut, and its full
-        length is added to its text.
+        The maximum number of characters of one cell's text. Longer text is cut, and a note with its
+        full length is added.
 
     Raises
     ------
@@ -114,7 +115,7 @@ class Rows:
         return replace(self, rows=round_rows(self.rows, digits, exact))
 
     def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
-        """Return the text for a model: one JSON array per line, starting with the header.
+        """Return the text for a model: the column names and the rows, one JSON array per line.
 
         Equal rows have equal texts on every platform. JSON escapes line breaks and quotes within a
         cell. Numbers are rounded to `digits` significant digits; 0 means no rounding.
@@ -135,12 +136,19 @@ class Rows:
 
 
 def decode_rows(values: Sequence[Any], first: Iterable[tuple[Value, ...]] = ()) -> Rows:
-    """Rebuild a result from the JSON form of its `dataclasses.astuple`, and its `first` rows.
+    """Rebuild a result from its JSON form, which `dataclasses.astuple` defines.
+
+    Parameters
+    ----------
+    values
+        The fields of `Rows`, in order.
+    first
+        Rows that were received earlier. They precede the rows in `values`.
 
     Raises
     ------
     TypeError, ValueError
-        The values do not form a result.
+        The values are not the fields of a result.
     """
     columns, rows, *others = values
     return Rows(tuple(columns), (*first, *map(tuple, rows)), *others)

@@ -40,7 +40,7 @@ class Decider(ABC):
     def check(self, question: Question) -> None:
         """Raise `UsageError` if this decider can never decide the question.
 
-        An evaluation calls this method before it begins. By default no question is refused.
+        An evaluation calls this method before it begins. By default, it accepts every question.
         """
         del question
 
@@ -74,7 +74,7 @@ class EpisodeDecider(Decider):
 
     @abstractmethod
     def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
-        """Return a decision. Its choice is the number, from 1, of the attempt that is scored."""
+        """Return a decision whose choice is the number (from 1) of the attempt to score."""
 
 
 class UpperBound(Decider):
@@ -95,7 +95,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Steps towards a goal.
+    """The steps of a decider towards a goal.
 
     Attributes
     ----------
@@ -104,8 +104,8 @@ class Trajectory:
     steps
         The steps, in order.
     source
-        The origin, such as ``household 17``. For a decision of a run: the names of the run and the
-        question.
+        The origin of the steps, such as ``household 17``. For a decision of a run: the name of the
+        run and the key of the question.
     reward
         The reward, from 0 to 1; None if it is unknown.
     end

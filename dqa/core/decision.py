@@ -53,7 +53,7 @@ class Usage:
     reasoning_tokens
         The part of `output_tokens` that was reasoning.
     uncounted
-        Calls with an unknown number of tokens, because the provider did not report it or the reply
+        The number of calls whose tokens are unknown: the provider did not report them, or the reply
         was lost.
     """
 
@@ -66,7 +66,7 @@ class Usage:
 
     @property
     def unknown(self) -> int:
-        """Number of calls with unknown tokens; all calls if no tokens are known."""
+        """The number of calls whose tokens are unknown; all calls if no tokens are known."""
         return self.uncounted if self.input_tokens or self.output_tokens else self.calls
 
     @property
@@ -78,7 +78,7 @@ class Usage:
         return Usage(*map(add, _numbers(self), _numbers(other)))
 
 
-_numbers = attrgetter(*(field.name for field in fields(Usage)))  # `astuple` copies deeply
+_numbers = attrgetter(*(field.name for field in fields(Usage)))  # `astuple` would copy deeply
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Decision:
     choice
         The candidate in the answer; None if the answer names no candidate or several.
     evidence
-        Every statement that was tried, in order.
+        Every tool call with its result, in order.
     plans
         The plan and each re-plan, in order.
     usage
@@ -102,7 +102,7 @@ class Decision:
     steps
         The number of model replies, including unparsable replies.
     seconds
-        The elapsed time in seconds.
+        The time of the decision in seconds, without the time that people took for reviews.
     error
         A one-line description of the problem, if the decision ended without an answer.
     outage
@@ -116,7 +116,8 @@ class Decision:
         them.
     ended_by
         The limit that ended the decision early, e.g. ``budget: 3 statements``. In this case, the
-        choice is the best candidate according to the evidence so far. None if no limit ended it.
+        choice is the best candidate according to the evidence so far. None if no limit ended the
+        decision.
     """
 
     ending: Ending
@@ -135,16 +136,16 @@ class Decision:
 
     @classmethod
     def join(cls, parts: Sequence[Decision], ending: Ending, **fields: Any) -> Self:  # noqa: ANN401
-        """Return one decision that joins several decisions in the given order.
+        """Return one decision that contains the data of several decisions.
 
         Parameters
         ----------
         parts
-            The decisions.
+            The decisions, in the order of their data.
         ending
             How the joined decision ended.
         fields
-            The values of other fields of the joined decision. They replace joined values.
+            Values of fields of the joined decision. They replace the values from `parts`.
         """
         joined: dict[str, Any] = {
             "evidence": tuple(one for part in parts for one in part.evidence),
@@ -175,7 +176,8 @@ _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
     (DatabaseUnavailableError, Ending.INFRASTRUCTURE, "database"),
     (InfrastructureError, Ending.INFRASTRUCTURE, "model"),
 )
-"""The ending and the failed part for each error class. The first matching class applies."""
+"""Each error class with its ending and the failed part of the infrastructure. The first matching
+class applies."""
 
 
 def ending_of(error: Exception) -> tuple[Ending, str, Outage | None]:

@@ -30,7 +30,7 @@ LEAST_TOKENS = 300
 _DIGIT = re.compile(r"\d")
 """Only a text with a digit may be a number. This check is faster than a conversion."""
 _SAME = 12
-"""Values that agree in this number of digits differ only by rounding errors."""
+"""Values with the same first 12 significant digits differ only by rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,10 @@ class Display:
     samples
         The number of sample values that the schema shows for each text or boolean column.
     fold
-        Whether the result of a simulation has a single line for all candidates that change nothing.
+        Whether the result of a simulation has a single line for all candidates that do not change
+        the outcome.
     schema_tokens
-        The approximate maximum number of tokens of the schema in a prompt. Agents may look up the
+        The approximate maximum number of tokens of the schema in a prompt. Agents can look up the
         parts that do not fit.
 
     Raises
@@ -121,10 +122,10 @@ def round_rows(
 ) -> tuple[tuple[Value, ...], ...]:
     """Return rows with rounded numbers.
 
-    A number is rounded to `digits` significant digits if that makes it shorter. Digits before the
-    decimal point never change. A number that loses its fraction is written as 12, because 12.0
-    would look exact. Different values of one column stay different: they keep as many digits as
-    necessary. Rankings and ids therefore remain correct.
+    A number is rounded to `digits` significant digits if its text becomes shorter. Digits before
+    the decimal point never change. A number that loses its fraction is written as 12, not as 12.0,
+    which would look like the exact value. Different values of one column stay different: they have
+    as many digits as necessary. Rankings and ids therefore remain correct.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from urllib.parse import unquote, urlsplit
 
 DISTRIBUTION = "decision-qa"
-"""The name for ``pip install``. The name for imports and of the command is ``dqa``."""
+"""The package name for ``pip install``. Imports and the command use the name ``dqa``."""
 
 _EXPANDED = frozenset('"$`\\!')
 """Characters that a shell interprets inside double quotes."""
@@ -25,7 +25,8 @@ def own_version() -> str:
 def own_command() -> str:
     """Return the command with which this user starts dqa, for hints in messages.
 
-    It is the value of the variable ``DQA_COMMAND``, which ``start.py`` sets; by default ``dqa``.
+    It is the value of the environment variable ``DQA_COMMAND``, which ``start.py`` sets. The
+    default is ``dqa``.
     """
     return os.environ.get("DQA_COMMAND") or "dqa"
 
@@ -45,7 +46,7 @@ def _quoted(word: str) -> str:
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of dqa and of those given packages that are installed."""
+    """Return the versions of dqa and of the installed packages among `packages`."""
     found = {"dqa": own_version()}
     for package in packages:
         try:

@@ -12,7 +12,7 @@
     ├── DataError                invalid files or tables; exit code 2
     │   ├── ParseError           a file, with the line and the problem
     │   └── SituationError       a situation breaks the rules of its scenario
-    ├── QueryError               a statement cannot run; the model sees the error
+    ├── QueryError               a statement was refused or failed; the model sees the error
     │   ├── RefusedStatementError    the guard refuses the statement
     │   │   └── NotApprovedError         a person refused the statement
     │   ├── StatementError           the database could not run the statement
@@ -75,7 +75,7 @@ class UnknownNameError(UsageError):
     known
         The known names.
     more
-        Whether `known` is incomplete.
+        Whether there are more names than those in `known`.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, more: bool = False) -> None:
@@ -137,7 +137,7 @@ class SituationError(DataError):
 
 
 class QueryError(DqaError):
-    """A statement returned no rows. The message is for the author of the statement."""
+    """A statement was refused or failed. The message is for the author of the statement."""
 
 
 class RefusedStatementError(QueryError):

@@ -146,7 +146,7 @@ class StepEvent(Event):
     result
         The fields of the result, as JSON.
     titles
-        The title of each field, for readers. Fields without a title are not shown to readers.
+        The title of each field, by the field's name. Readers do not see fields without a title.
     """
 
     kind: Literal["step"] = "step"
@@ -208,7 +208,7 @@ class WarningEvent(Event):
         - ``rewards``: rewards that the model returned in a wrong form
         - ``replies``: unusable replies
         - ``tokens``: tokens that the provider did not report
-        - ``memory``: entries of a memory; also used if a memory contains the question itself
+        - ``memory``: entries of a memory, or a memory that contains the question itself
     text
         The warning, with advice on how to fix its cause.
     considered, total
@@ -287,7 +287,7 @@ class AnswerEvent(Event):
 
 
 class EndingEvent(Event):
-    """The reason why there is no decision, including the traceback of an unexpected exception."""
+    """The reason why a decision has no answer, with the traceback of an unexpected exception."""
 
     kind: Literal[
         "step_limit",
@@ -324,11 +324,12 @@ class MoveEvent(Event):
     ending, problem
         How the decision ended, and the problem if it ended without an answer.
     fallback
-        Whether the decision named no legal action, so that the position's fallback was chosen.
+        Whether the position's fallback action was chosen because the decision named no legal
+        action.
     reference
         The action that the reference decider chose in the same position; None without a reference.
     input_tokens, output_tokens, calls
-        The usage of the decider's models.
+        The tokens and calls of the decider's models.
     attempt
         The number of the attempt at the game, from 1; 0 if the game was played only once.
     """

@@ -39,7 +39,7 @@ class Evidence:
     error
         The class name of the error; None if there was no error.
     cut
-        The limit that cut the result ("rows", "bytes", "cells" or "seconds"); None if it is
+        The limit that cut the result ("rows", "bytes", "cells" or "seconds"); None if the result is
         complete.
     seconds
         Seconds that the database took.
@@ -70,7 +70,7 @@ class Evidence:
     exact: tuple[tuple[int, tuple[Any, ...]], ...] = ()
 
     @classmethod
-    def of(  # noqa: PLR0913  (each is a question of its own to the caller)
+    def of(  # noqa: PLR0913  (the fields of the evidence)
         cls,
         statement: str,
         rows: Rows,
@@ -95,7 +95,7 @@ class Evidence:
         closing
             Lines to add below the rows.
         tool
-            The tool.
+            The name of the called tool.
         """
         shown = rows.rounded(display.digits, exact)
         text = shown.to_text(digits=0)
@@ -123,7 +123,7 @@ class Evidence:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The column names; empty if the call failed, or does not return rows."""
+        """The column names; empty if the call failed or returned no rows."""
         header = self.observation.partition("\n")[0]
         return tuple(json.loads(header)) if not self.error and header.startswith("[") else ()
 

@@ -124,7 +124,7 @@ def read_text(
     home, most
         See `open_regular`.
     hint
-        A sentence that tells the user which file to give instead.
+        A sentence for the message about the file that the user should choose.
 
     Raises
     ------
@@ -332,7 +332,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = False) -> str:
-    """Return a clause with a path and the system's error.
+    """Return a clause about a file: its path, and the error of the operating system.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def describe_file_error(error: OSError, path: Path | None = None) -> str | None:
     """
     name = path if error.filename is None else error.filename
     if error.errno in _FULL:
-        return f"{problem_of_path(name, error)}. Free some room, and try again."
+        return f"{problem_of_path(name, error)}. Free some disk space, and try again."
     return None if name is None else f"{problem_of_path(name, error)}."
 
 

@@ -5,13 +5,13 @@ Next are the parts whose names the question contains, and then all other parts b
 first parts are described in full, and the next parts by keys, joins and comments only. The
 remaining parts are listed by name while there is room.
 
-Relevance compares the words of names, columns and comments in the singular. The weight of a word
-depends on its rarity and on its field (BM25F: Robertson and Zaragoza, 2009, section 3.7). Two words
-match with half the weight if one abbreviates the other or if they share a stem. A part also
-receives a share of the scores of related parts: parts that it refers to, parts that refer to it,
-and parts that refer to the same part. Parts that refer to the same part are not related if more
-than `_HUB` parts refer to it. The package `bm25s` is not used, because it has no weights for
-fields.
+To find relevant parts, the words of the question are compared with the words of names and comments.
+All words are compared in the singular. The weight of a word depends on its rarity and on its field
+(BM25F: Robertson and Zaragoza, 2009, section 3.7). Two words match with half the weight if one
+abbreviates the other or if they share a stem. A part also receives a share of the scores of related
+parts: parts that it refers to, parts that refer to it, and parts that refer to the same part. Parts
+that refer to the same part are related only if at most `_HUB` parts refer to that part. The package
+`bm25s` is not used, because it has no weights for fields.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ from dqa.core.schema import (
 from dqa.core.text import estimate_tokens, visible
 
 _NOTE = 110
-"""The tokens reserved for the sentence about omitted parts, in addition to their names."""
+"""The tokens reserved for the sentence about omitted parts, without the names in it."""
 _NAMES, _WHOLE = 0.1, 0.4
-"""The share of the tokens that names get, and the share of the rest that full descriptions get."""
+"""The share of the tokens for the names of omitted parts, and the share of the remaining tokens for
+full descriptions."""
 _FIELD_WEIGHTS = (1.0, 1.0, 0.4)
 """The weights of a column's name, of its comment, and of its table's name and comment."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedSchema:
-    """The part of a schema that a model reads.
+    """A schema that is shortened for a model.
 
     Attributes
     ----------
@@ -65,7 +66,7 @@ class FittedSchema:
 
     @property
     def total(self) -> int:
-        """The number of all tables, labels and relationship types."""
+        """The number of all tables, labels and relationship types, including the omitted ones."""
         return len(self.schema.parts) + len(self.left_out)
 
     @property
@@ -111,7 +112,7 @@ def fit_schema(
     schema
         The whole schema.
     about
-        The question, its rules and statements. They determine the relevance of each part.
+        A text, such as a question with its rules. The most relevant parts match this text best.
     most
         The maximum tokens of the text, as estimated by `estimate_tokens`.
     first
@@ -178,13 +179,13 @@ def _field_index(schema: DatabaseSchema) -> tuple[list[tuple[Part, Field]], Inde
 
 @lru_cache(maxsize=8)
 def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
-    """Return the short form of each part, and the numbers of tokens of full and short forms."""
+    """Return, for each part, its short form and the tokens of its full and of its short form."""
     brief = [_shorten(part) for part in schema.parts]
     return brief, _costs(schema.lines()), _costs(map(schema.describe, brief))
 
 
 def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tuple[list[int], int]:
-    """Return the positions of the parts by relevance, and how many parts `about` names."""
+    """Return the positions of all parts, the most relevant first, and how many `about` names."""
     parts, (_, references) = schema.parts, _part_index(schema)
     words, wanted = set(words_in(about)), {name.casefold() for name in first}
     named = [bool(own := words_in(part.name)) and words.issuperset(own) for part in parts]
@@ -256,14 +257,14 @@ _SHORTEST_PLURAL = 4
 SATURATION, LENGTH = 1.2, 0.75
 """The parameters k1 and b of BM25, with their usual values."""
 _NEAR = 0.5
-"""The weight of a word that is similar to a word of the text."""
+"""The weight of a word that is only similar to a word of the text."""
 _SHORTEST_STEM, _SHORTEST_SHORT = 5, 3
 _WEIGHTS = (1.0, 1.0, 0.2, 0.1)
 """The weights of the name and comment of a part, and of the names and comments of columns."""
 _DOWN, _UP = 4.0, 0.8
 """The weight of the scores of parts that a part refers to, and of parts that refer to it."""
 _HUB = 50
-"""If more parts than this number refer to the same part, they do not count as related."""
+"""If more parts than this refer to the same part, these parts do not count as related."""
 
 
 class Index:
@@ -300,7 +301,7 @@ class Index:
         """Return the score of each document for a text; 0 without a match."""
         scores = [0.0] * self._size
         for word in dict.fromkeys(words_in(about)):
-            # All forms of a word together determine its rarity.
+            # The rarity of a word also depends on all similar words.
             found: dict[int, float] = {}
             for other, weight in near_words(word, self._worth).items():
                 for number, value in self._worth.get(other, {}).items():
@@ -367,7 +368,7 @@ def _references(parts: Sequence[Part]) -> list[list[int]]:
 
 
 def near_words(word: str, known: Iterable[str]) -> dict[str, float]:
-    """Return a word and the similar known words, with their weights."""
+    """Return the weights of a word and of the known words that are similar to it."""
     return {**{other: _NEAR for other in sorted(known) if _is_near(word, other)}, word: 1.0}
 
 

@@ -107,7 +107,7 @@ def start_process(
     except (EOFError, OSError) as error:
         problem = getattr(error, "strerror", None) or "the process that forks workers has ended"
         raise InfrastructureError(
-            f"A worker process cannot be started: {problem}. Try again. If it fails again, give "
+            f"A worker process cannot be started: {problem}. Try again. If it fails again, allow "
             "this process more memory, processes or open files, and read the system's log."
         ) from error
     return process, ours
@@ -168,8 +168,9 @@ def _absolute(entries: Iterable[str]) -> list[str]:
 
 @contextmanager
 def _safe_start(environment: Mapping[str, str] | None) -> Iterator[None]:
-    """Start children with a minimal environment, a safe import path and no main script.
+    """Start child processes in this block with a safe import path and without the main script.
 
+    The children receive the variables in `environment`, by default those of `minimal_environment`.
     `os.environ` does not change, so other threads see all variables. The option -P is needed
     because an interpreter with -E ignores PYTHONSAFEPATH.
     """

@@ -48,7 +48,7 @@ class Journal:
         Parameters
         ----------
         kind, content
-            The request.
+            The kind and the content of the request. Requests are equal if both are equal.
         act
             Returns the reply. Exceptions are not recorded.
         """

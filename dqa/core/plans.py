@@ -84,7 +84,7 @@ def list_in(text: str) -> str | None:
     consecutive numbers.
     """
     line, inline = STEP_NUMBER.search(text), _inline_marks(text)
-    # A step after other words on its line is found only by the marks within lines.
+    # Only the pattern for marks within a line finds a step that follows other words on its line.
     begins = [mark.start() for mark in (line, *inline[:1]) if mark is not None]
     if not begins:
         return None

@@ -35,7 +35,7 @@ _current = ContextValue[CurrentDecision]("dqa_decision", CurrentDecision())
 current_decision = _current.get
 """Return the decision of this context."""
 while_deciding = _current.use
-"""Make a decision the current one of this context."""
+"""Set the current decision of this context."""
 
 
 def utc_now() -> str:

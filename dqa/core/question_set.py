@@ -52,7 +52,7 @@ def without_repetition(defects: Iterable[Defect]) -> list[Defect]:
 class QuestionSet:
     """Questions, their situations and truths, and the defects of their files.
 
-    Situations with equal content are the same object, so they share a loaded database.
+    Situations with equal content are the same object, so they share one loaded database.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ class QuestionSet:
     truths
         The truths by question key. They are used only for scoring; deciders never see them.
     rule_set
-        The name of the rule set by which the truths were computed. None means the first rule set of
-        each simulator.
+        The name of the rule set that was used to compute the truths. None means the first rule set
+        of each simulator.
     locations
-        The locations of the user's own databases, by name. dqa reads these databases where they
-        are, without loading them. If the data of such a database was also read, `situations`
-        contains the data under the same name.
+        The locations of the user's own databases, by name. dqa queries these databases without
+        copying their data. If the data of such a database was also read, `situations` contains the
+        data under the same name.
 
     Raises
     ------
@@ -118,7 +118,7 @@ class QuestionSet:
         return self.truths.get(question.key, NOTHING_KNOWN)
 
     def has_location(self, question: Question) -> bool:
-        """Return whether `question` is about a user's own database, at a location."""
+        """Return whether `question` is about a user's own database, which `locations` contains."""
         return question.situation in self.locations
 
     def has_data_of(self, question: Question) -> bool:
@@ -174,7 +174,7 @@ class QuestionSet:
         return "\0".join(parts).encode()
 
     def find(self, key: str) -> Question:
-        """Return the question called `key` (``scenario/id``)."""
+        """Return the question with this key (``scenario/id``)."""
         by_key = {question.key: question for question in reversed(self.questions)}
         if key not in by_key:
             raise UnknownNameError("question", key, by_key)

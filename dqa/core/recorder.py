@@ -41,7 +41,7 @@ _recorders = ContextValue["list[Recorder] | None"]("dqa_recorders", None)
 
 @contextmanager
 def collect_recorders() -> Iterator[list[Recorder]]:
-    """Yield a list to which the recorders of this context are added.
+    """Yield a list that collects the recorders of this context.
 
     The events of a decision are then known even if an exception ends the decision.
     """
@@ -73,7 +73,8 @@ class Recorder:
     lost
         The tokens and calls of incomplete replies.
     uncounted
-        The estimated number of tokens of replies without a token count. Only the budget uses it.
+        The estimated tokens of replies whose tokens the provider did not report. Only the budget
+        counts these tokens.
     steps
         The number of replies of the deciding model so far.
     spent
@@ -119,7 +120,7 @@ class Recorder:
             self.note(warning)
 
     def add_evidence(self, evidence: Evidence) -> None:
-        """Add the evidence of a tool call and its event."""
+        """Add the evidence of a tool call, and add the event of this call."""
         self.evidence.append(evidence)
         self.note(event_of(evidence, self.steps))
 
@@ -198,7 +199,7 @@ class Recorder:
         return 0.0 if self._reviewing is None else self._reviewing.waited
 
     def decision(self, ending: Ending, **fields: Any) -> Decision:  # noqa: ANN401
-        """Return a decision with the recorded data. `fields` are the values of its other fields."""
+        """Return a decision with the recorded data, and with `fields` as its other fields."""
         return Decision(
             ending,
             evidence=tuple(self.evidence),

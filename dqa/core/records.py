@@ -28,7 +28,7 @@ class Record(BaseModel):
         json_schema_serialization_defaults_required=True,
     )
     elsewhere: ClassVar[Mapping[str, str]] = {}
-    """Fields that users may expect here, and where they are."""
+    """Names of fields that users may expect here, each with the record that has this field."""
 
     if not TYPE_CHECKING:  # Type checkers derive the signature from the fields.
 
@@ -125,7 +125,7 @@ def _hint(path: Sequence[str], record: type[BaseModel] | None) -> str:
 
 
 def _owners_in(annotation: object, owner: str) -> dict[str, str]:
-    """Return the owner of each field by its name, also for fields of nested records."""
+    """Map the name of each field, also of nested records, to the place where the field belongs."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         nested, own = [(part, owner) for part in get_args(annotation)], {}
     else:

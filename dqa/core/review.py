@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dqa.core.recorder import Recorder
 
 MOST_TRIES = 5
-"""The number of unusable corrections after which a text is refused."""
+"""After this number of unusable corrections, the reviewed text is refused."""
 _LONGEST_NAME = 100
 
 
@@ -182,7 +182,7 @@ class Reviewing:
 
     @property
     def has_decided(self) -> bool:
-        """Whether a person has approved the decision or given a usable correction."""
+        """Whether a person has approved the decision or corrected it in a usable way."""
         decisions = [event for event in self.events if event.about == "decision"]
         last = decisions[-1] if decisions else None
         return last is not None and last.action in {"approve", "correct"} and last.problem is None
@@ -271,7 +271,7 @@ def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing |
     Raises
     ------
     UsageError
-        Only one of `reviewer` and `kinds` is given, or a kind is unknown.
+        The caller passes only one of `reviewer` and `kinds`, or a kind is unknown.
     """
     wanted = review_kinds(kinds)
     if (reviewer is None) == bool(wanted):

@@ -13,5 +13,5 @@ MEMORY_TABLE = f"{TABLE_PREFIX}memory"
 
 
 def is_store_table(name: str) -> bool:
-    """Return whether a table belongs to a store or a memory, given its name."""
+    """Return whether a table with this name belongs to a store or a memory."""
     return name.casefold().startswith(TABLE_PREFIX)

@@ -75,7 +75,7 @@ def column_of(name: str, kind: str, comment: str = "") -> Field:
 
 
 def rows_of(tables: Sequence[TableInfo]) -> list[TableRow]:
-    """Return tables as tuples. Another process receives tuples twice as fast as tables.
+    """Return tables as tuples, which another process receives twice as fast as `TableInfo`.
 
     The tables must be complete and have no samples.
     """
@@ -91,7 +91,7 @@ def rows_of(tables: Sequence[TableInfo]) -> list[TableRow]:
 
 
 def tables_of(rows: Sequence[TableRow]) -> tuple[TableInfo, ...]:
-    """Return the tables of rows."""
+    """Return the tables that `rows_of` has converted to tuples."""
     return tuple(
         TableInfo(name, tuple(map(column_of, *columns)), key, references, comment)
         for name, key, references, comment, *columns in rows
@@ -164,7 +164,7 @@ class DatabaseSchema:
     folds_case
         Whether the database converts unquoted names to lower case, as PostgreSQL does.
     notes
-        Sentences about omitted parts, without a full stop.
+        Sentences about omitted parts, each without its full stop.
     """
 
     tables: tuple[TableInfo, ...] = ()
@@ -182,7 +182,7 @@ class DatabaseSchema:
         return (*self.tables, *self.nodes, *self.edges)
 
     def replace_parts(self, parts: Sequence[Part]) -> DatabaseSchema:
-        """Return a copy of the schema with other parts."""
+        """Return a copy of the schema with these parts in place of its own parts."""
         return replace(
             self,
             tables=tuple(part for part in parts if isinstance(part, TableInfo)),

@@ -14,11 +14,11 @@ from dqa.core.display import Value
 from dqa.core.schema import DatabaseSchema
 
 SendRows: TypeAlias = Callable[[int, Sequence[tuple[Value, ...]]], None]
-"""Sends rows of a result, and the number of its rows before them."""
+"""Sends the number of rows that were sent before, and the next rows of the same result."""
 
 
 class Source(NamedTuple):
-    """A data file and its state. If another file replaces the file, the state differs.
+    """A data file and its state. The state changes if the file is changed or replaced.
 
     Attributes
     ----------
@@ -48,11 +48,11 @@ class Session(ABC):
     kind, dialect, language, name
         See `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
     namespace
-        The name of the schema, database or label to which the session is limited. None if there
-        is no such limit.
+        The name of the schema, database or label that the session reads; the first name if there
+        are several. None if the session reads the whole database.
     schemas
-        The visible schemas (MySQL: databases), as the server spells them. None if there are no
-        other schemas.
+        The visible schemas (MySQL: databases), as the server spells them. None if the database has
+        no other schemas.
     search_path
         The schemas in which the engine looks for a table without a schema prefix, in order.
     file
@@ -65,8 +65,8 @@ class Session(ABC):
         A function that is called after each connection to a server. Its argument is the mark: a
         text that identifies the connection on the server, so that `end_statements` can find it.
     send_rows
-        A function to which `run` may give the first rows of a long result, while it reads the
-        others. The result that `run` returns then lacks these rows. None if nobody receives rows.
+        A function that `run` may call with the first rows of a long result, while it reads the
+        other rows. The result that `run` returns then lacks these rows. None to return all rows.
     """
 
     kind: Kind
@@ -103,9 +103,10 @@ class Session(ABC):
         """Read the whole schema; raise `DatabaseUnavailableError` on failure."""
 
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
-        """Return the stored order of a table's rows in the situation.
+        """Return the order of a table's rows in the situation, as `pack_order` has stored it.
 
-        None if the order is not stored: statements can then return the rows in order.
+        None if the order is not stored, because statements of this engine can return the rows in
+        order.
         """
         return None
 

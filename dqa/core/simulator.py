@@ -159,7 +159,7 @@ class CountingRules:
     Attributes
     ----------
     text
-        The name of the rule set that does exactly what the questions' rules say.
+        The name of the rule set that follows the rules of the questions exactly.
     described
         A description of each rule set, by name.
     grounds
@@ -185,7 +185,8 @@ class Simulator(Protocol):
     scenario
         The name of the scenario.
     rule_sets
-        The names of its rule sets, at least one. A rule set of None means the first.
+        The names of the scenario's rule sets, at least one. If a caller passes None as the rule
+        set, the first one applies.
     """
 
     scenario: str

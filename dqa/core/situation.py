@@ -67,7 +67,7 @@ class Column:
 
     @property
     def stored(self) -> StoredType:
-        """The type in memory: a decimal is a float, and a date or other special type is text."""
+        """The type in memory: decimals are floats; dates and other special types are text."""
         if self.type in ("text", "float", "integer", "boolean"):
             return self.type
         return "float" if self.type == "decimal" else "text"
@@ -329,7 +329,8 @@ class Situation:
                     digest.update(b"".join(texts))
                 else:
                     digest.update(np.int64(len(array)).tobytes())
-                    # -0.0 and 0.0 are equal, so their hashes must be equal; likewise all NaNs.
+                    # -0.0 and 0.0 are equal, so their hashes must be equal. The same is true of all
+                    # NaNs.
                     is_float = array.dtype.kind == "f"
                     plain = np.where(np.isnan(array), np.nan, array + 0.0) if is_float else array
                     digest.update(np.ascontiguousarray(plain).tobytes())

@@ -19,12 +19,12 @@ Value: TypeAlias = str | bool | int | float | Sequence[str]
 
 
 class Span(NamedTuple):
-    """A span, which does nothing if the program does not use OpenTelemetry."""
+    """A span. Its methods do nothing if the program does not use OpenTelemetry."""
 
     api: ApiSpan | None = None
 
     def set(self, attributes: Mapping[str, Value | None]) -> None:
-        """Add attributes, given by their full names. Attributes with the value None are omitted."""
+        """Add attributes by their full names. Attributes with the value None are omitted."""
         if self.api is not None:
             self.api.set_attributes(_known(attributes))
 
@@ -59,7 +59,7 @@ def start_span(
     kind
         ``client`` for a request to another system, such as a server.
     """
-    # The program that sets a provider imports the API.
+    # A program that has configured a provider has also imported the API.
     api: Any = sys.modules.get("opentelemetry.trace")
     if api is None:
         yield Span()

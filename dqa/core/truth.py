@@ -54,16 +54,15 @@ class Truth:
         The recorded outcome of each candidate, in the order of `Question.candidates`. Larger is
         better by default; a scenario may declare that smaller is better.
     match
-        The name of the rule by which the rows of an answer's statement are compared with the rows
-        of the official statement. None if answers are candidates.
+        The name of the rule that compares the rows of an answer's statement with the rows of the
+        official statement. None if answers are candidates.
     source
-        The file and entry of the official answer, for messages.
+        The file that contains the official answer, and the answer's place in it, for messages.
     tables
-        Right results in the form of rows. A statement is also right if its rows match one of these
-        results.
+        Right results as rows. A statement is also right if its result matches one of these.
     forbidden
-        Candidates that the rules forbid. Their outcome is the worst outcome of an allowed
-        candidate.
+        Candidates that the rules forbid. In `outcomes`, they have the worst outcome of all allowed
+        candidates.
     heuristics
         The candidate that each heuristic chooses, by the name of the heuristic. Only a user's own
         questions have heuristics.

@@ -45,7 +45,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         UnparsableReplyError
             The model's replies contain no decision.
         InfrastructureError, BudgetSpentError
-            `Asking.ask` raised the error.
+            A request failed; see `Asking.ask`.
         """
 
     def check(self, question: Question) -> None:
@@ -78,7 +78,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         return ask_decision("zero_shot", task, asking).chosen
 
     def last_choice(self, task: Problem | Candidate, recorder: Recorder) -> Choice | None:
-        """Return the decision in the last reply that contains one. A vote counts as a decision."""
+        """Return the decision in the last reply with a decision. A vote counts as a decision."""
         for event in reversed(recorder.events):
             if isinstance(task, Problem) and isinstance(event, ReplyEvent):
                 with suppress(UnparsableReplyError):

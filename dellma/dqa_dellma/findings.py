@@ -58,7 +58,7 @@ class OnlyAction(Finding):
 class AskedFor(Finding):
     """How many factors the prompt asked for, and how many values of each factor.
 
-    Both are 0 if no model was asked.
+    Both numbers are 0 if no model was asked.
     """
 
     factors: Number = 0
@@ -71,11 +71,11 @@ class NamedFactors(Finding):
     Attributes
     ----------
     factors
-        The values of each factor: k factors with about l values each.
+        By factor, its values. The paper calls the number of factors k, and of their values l.
     about
         By factor, the actions that it affects. Factors that affect all actions are not listed.
     asked
-        The numbers of factors and values that the model was asked for.
+        The requested number of factors, and the requested number of values of a factor.
     left_out
         The factors beyond the requested number. Later steps do not use them.
     values_left_out
@@ -132,9 +132,9 @@ class DrawnPairs(Finding):
     Attributes
     ----------
     states
-        For each state and factor, the number of the value.
+        For each state and factor, the number of the factor's value, from 0.
     state_of, action_of
-        For each item, the number of its state and the number of its action.
+        For each item, the number of its state and the number of its action, both from 0.
     """
 
     model_config = ConfigDict(title="sampled states")

@@ -28,7 +28,7 @@ from dqa_dellma.utilities.maximisation import weigh_by_attitude
 
 _AVERSION = 0.2
 _MOST_UNITS = 1e9
-"""The maximum number of units of an action. Above it, the solver confuses n with n + 1."""
+"""The maximum number of units of an action. Above this limit, the solver confuses n with n + 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Limits:
     unit
         Amounts are multiples of this number, > 0; None allows any amount.
     share
-        The proportion of the states, > 0 and <= 1, that counts. Only the worst states count. The
-        best portfolio has the largest mean utility over these states. 1 means all states.
+        The proportion of the states, > 0 and <= 1, whose mean utility is maximised. These are the
+        states with the lowest utilities. 1 means all states.
     """
 
     budget: float
@@ -88,7 +88,8 @@ class Portfolio:
     states
         The number of states.
     attitude, aversion
-        The attitude whose value is maximised, and the share of worst states; None for the mean.
+        The attitude to risk that defines `value`, and the share of worst states; this share is None
+        for the attitude ``mean``.
     """
 
     amounts: tuple[Holding, ...]

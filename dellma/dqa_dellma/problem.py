@@ -87,7 +87,7 @@ def read_problem(
     if most - taken < _LEAST_ROWS:
         raise UsageError(
             f"The goal, the rules and {len(found.actions)} actions take {taken} of the {most} "
-            "characters that dellma.context allows. This leaves no room for rows. Raise the limit "
+            "characters that dellma.context allows. Rows need more room. Raise the limit "
             f"with --set dellma.context={2 * (taken + _LEAST_ROWS)}, or list fewer actions."
         )
     rows = cut_rows("\n\n".join(found.tables), most - taken, recorder, "dellma.context")
@@ -118,7 +118,7 @@ class Decided(Reply):
 
 
 def read_decision(reply: Mapping[str, Any]) -> str | None:
-    """Return the text or number in the field ``decision`` of a reply; None if it is missing."""
+    """Return the text or number in the field ``decision`` of a reply; None if there is none."""
     said = reply.get("decision")
     if isinstance(said, int) and not isinstance(said, bool):
         return str(said)

@@ -32,7 +32,7 @@ from dqa_planrag.toolbox import Toolbox
 
 
 class Agent(Decider):
-    """A retrieval agent: a recipe, a chat model and the shared loop."""
+    """A retrieval agent: a recipe and a chat model, run by the shared loop."""
 
     def __init__(self, recipe: Recipe, model: BaseChatModel, settings: Settings) -> None:
         self.name = recipe.name
@@ -75,7 +75,7 @@ class Agent(Decider):
             *(database, display.samples, about_of(question), display.schema_tokens),
             first=tables_of(question),
         )
-        # An agent with a single retrieval must not use it to look up the schema.
+        # An agent that may query only once must not spend this query on the schema.
         looking_up = () if schema.is_whole or recipe.reads_once else lookup_tools(database, display)
         for warning in (too_many, warning_of(schema)):
             if warning is not None:

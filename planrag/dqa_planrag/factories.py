@@ -1,6 +1,6 @@
 """The factories of the agents, for the entry points.
 
-A factory imports the code of an agent when it is called, so that listing deciders stays fast.
+The code of an agent is imported only when its factory is called. Listing the deciders stays fast.
 """
 
 from __future__ import annotations

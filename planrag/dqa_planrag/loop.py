@@ -1,9 +1,9 @@
 """The loop that all agents share (PlanRAG, Figure 3).
 
-The loop asks the model for a reply, and records the plan in the reply. If the reply calls tools,
-the loop runs them, shows the results to the model and asks again. If the reply decides, the loop
-ends. After an unreadable reply, the loop asks for a correction. When the budget is spent, one last
-request asks for a decision from the evidence so far.
+The loop asks the model for a reply. If the reply contains a plan, the loop records the plan. If the
+reply calls tools, the loop runs them, shows the results to the model and asks again. If the reply
+contains a decision, the loop ends. After an unreadable reply, the loop asks for a correction. When
+the budget is spent, one last request asks for a decision from the evidence so far.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Loop:
             run.failures = 0
 
     def _carry_out(self, run: Run) -> Decision | None:
-        """Carry out the last reply. Return the decision, or None if the reply does not decide."""
+        """Do what the last reply asks. Return the decision, or None if the model must continue."""
         reply = run.reply
         if reply is None:
             run.note_failure()
@@ -268,7 +268,7 @@ def _decision_texts(run: Run) -> Iterator[str]:
 
 
 def _settle_plan(run: Run, reply: Reply, talk: TalkProtocol, *, replans: bool) -> Reply:
-    """Record the plan in a reply, and return the reply.
+    """Record the plan that a reply contains, and return the reply.
 
     If a person refused or corrected the plan, the returned reply has no actions.
     """

@@ -1,4 +1,4 @@
-"""Describe the candidates of a question to an agent, and select what its prompt shows first."""
+"""Describe the candidates of a question, and select the tables that the prompt shows first."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dqa.deciders.candidates import MOST_COMPARED
 
 _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
-"""A description with more candidates or more characters than this shows only examples."""
+"""If a list has more candidates or characters than these limits, only examples are shown."""
 _EXAMPLES, _FEW = 20, 5
-"""The number of candidates shown as examples. `_FEW` applies if a statement lists them all."""
+"""The number of candidates shown as examples. If a statement lists all candidates, it is `_FEW`."""
 _NARROW = (
     "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
     "and decide between these. Spell the decision as the database does; it is checked against the "
@@ -24,18 +24,18 @@ _NARROW = (
 def offer_candidates(
     question: Question, candidates: tuple[Candidate, ...] | None
 ) -> tuple[str, WarningEvent | None]:
-    """Return a description of the candidates, and a warning if it omits some.
+    """Return a description of the candidates, and a warning if a list of them is cut.
 
-    The text of a question with a scenario already describes the candidates. They are described
-    again only if they are very many. If an answer may have a free form, this form is always
-    described.
+    The text of a question with a scenario already describes the candidates. The result describes
+    them again only if there are more than `MOST_COMPARED`. If answers may also have a free form,
+    the result always describes this form.
 
     Parameters
     ----------
     question
         The question.
     candidates
-        The candidates.
+        All candidates; None if the question defines none.
     """
     listed, warning = _describe_list(question, candidates or ())
     if not question.free_form:
@@ -47,7 +47,7 @@ def offer_candidates(
 def _describe_list(
     question: Question, candidates: tuple[Candidate, ...]
 ) -> tuple[str, WarningEvent | None]:
-    """Return the description of the listed candidates, and a warning if it omits some."""
+    """Return the description of the listed candidates, and a warning if the list is cut."""
     has_scenario, total = plugins.scenario_of(question) is not None, len(candidates)
     if not total or (has_scenario and total <= MOST_COMPARED):
         return "", None

@@ -1,7 +1,7 @@
 """Build the prompts of the agents from blocks of text in ``prompts/``.
 
 The recipe of an agent selects the blocks, but the text of a block does not depend on the recipe.
-Two agents therefore differ only in whole blocks.
+The prompts of two agents therefore differ only in whole blocks.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _template(text: str) -> Template:
 def layout(recipe: Recipe) -> tuple[str, ...]:
     """Return the names of the blocks of an agent's instructions, in order.
 
-    If a protocol has no text for a block, its instructions omit the block.
+    If a protocol has no text for a block, the instructions omit the block.
     """
     once, plans, replans = recipe.reads_once, recipe.plans, recipe.replans
     acting, planning = (recipe.thinks == phase for phase in ("acting", "planning"))
@@ -99,7 +99,7 @@ def instructions(
     blocks
         The result of `layout`.
     settings
-        The protocol and the limits.
+        The settings with the protocol, and with the limits that the text states.
     answer_form
         The form of the answer.
     looking_up
@@ -129,7 +129,10 @@ def fill_blocks(
     answer_form: AnswerForm = "candidate",
     **values: Any,  # noqa: ANN401  (the values of a template)
 ) -> str:
-    """Join blocks into one text: adjacent labels as lines, and all other blocks as paragraphs."""
+    """Join blocks into one text.
+
+    Adjacent blocks that begin with a label become lines. All other blocks become paragraphs.
+    """
     known, text, follows = _sources(protocol, answer_form), "", False
     for name in names:
         block = _template(known.get(name, "")).render(values).strip()
@@ -148,7 +151,7 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     Parameters
     ----------
     protocol
-        The protocol.
+        The protocol of the conversation.
     plan
         The plan in the words of the model. Lines that are not steps do not appear in the result.
     current_step

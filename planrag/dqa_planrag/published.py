@@ -1,6 +1,6 @@
 """The results of the PlanRAG paper (Lee, An and Kim, 2024): Tables 4-7 and 10-12, Figures 5 and 6.
 
-Bars without a printed number have no value.
+The data contains no value for a bar without a printed number.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ A reply is a list of labelled sections::
 
 Rules for reading a reply:
 
-- A label is at the start of a line, in any case, with or without Markdown emphasis.
+- A label starts a line. It may be in upper or lower case, and have Markdown emphasis.
 - The thoughts of a reasoning model before its reply (``<think>``) are ignored.
 - A reply is cut before an ``Observation:`` that the model invents.
 - An action such as "Self thinking" is a thought, because it does not name a tool.
-- A verdict on the plan is either a word such as ``keep``, or a letter ``Y`` or ``N`` before the
-  line ``Plan:``.
+- After ``Re-plan:`` comes a new plan, a word such as ``keep``, or a letter ``Y`` or ``N`` before
+  the line ``Plan:``.
 - Inside a statement, only ``Observation`` and ``Final Answer`` are labels, because other labels may
   be names of columns or keys. A semicolon or an empty line ends the statement.
 """
@@ -161,8 +161,8 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     Raises
     ------
     UnparsableReplyError
-        The reply has no action, answer, plan or verdict, its action lacks a name or an input, or
-        its answer is empty. The message says how to correct the reply.
+        The reply has no action, answer, plan or verdict. Or the action lacks a name or an input. Or
+        the answer is empty. The message says how to correct the reply.
     """
     sections = _sections(spoken(text))
     common = replace(
@@ -196,7 +196,7 @@ def _bare(action: str) -> str:
 def _sections(text: str) -> dict[str, str]:
     """Map each label (lower case, "replan" without hyphen) to the text of its first section.
 
-    A plan after a verdict has the label "new plan". Thoughts are joined.
+    A plan after a verdict has the label "new plan". The texts of several thoughts are joined.
     """
     marks: list[re.Match[str]] = []
     for mark in _LABEL.finditer(text):

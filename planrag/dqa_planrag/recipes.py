@@ -23,7 +23,7 @@ class PlanSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The definition of an agent: what it may do, and which prompts it gets.
+    """The definition of an agent: its permitted actions and its prompts.
 
     Attributes
     ----------

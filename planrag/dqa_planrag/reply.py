@@ -59,7 +59,7 @@ class Reply:
     thought
         The reasoning; empty if there is none.
     only_thinks
-        Whether the action is to think.
+        Whether the reply thinks without calling a tool or deciding.
     requests
         The tool calls, in order.
     answer

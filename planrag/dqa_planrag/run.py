@@ -29,11 +29,11 @@ class Run:
     toolbox
         The tools of the agent.
     recorder
-        Records what happens.
+        Records the events, plans and evidence of the decision.
     messages
         The conversation.
     reply
-        The last reply; None if it could not be used.
+        The last reply; None if the last reply could not be used.
     problem
         The reason why the last reply could not be used; empty if there is none.
     failures
@@ -65,7 +65,7 @@ class Run:
 def in_turns(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
     """Return a conversation in which user and model alternate, as some providers require.
 
-    A user message that follows a user message or a tool result is joined to it.
+    A user message that follows a user message or a tool result is appended to this message.
     """
     turns: list[BaseMessage] = []
     for message in messages:

@@ -1,6 +1,6 @@
 """The replies of scripted models to the agents, in both protocols.
 
-A script does not parse the text of a prompt. It reads the values from attributes of the prompt's
+A script does not parse the text of a prompt. It reads the task from attributes of the prompt's
 message object (`dqa.models.conversation.StepPrompt`). A script sees the same observations as a
 model.
 """

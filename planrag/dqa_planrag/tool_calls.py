@@ -39,7 +39,7 @@ from dqa_planrag.toolbox import Toolbox
 
 
 def _listed(value: object) -> object:
-    """Return a plan as a list of steps, even if it was written as one text or one entry."""
+    """Return a plan as a list of steps, also if the model wrote all steps as a single text."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = list_in(value[0]) or value
     return [step.text for step in steps_of(value)] if isinstance(value, str) else value
@@ -135,7 +135,7 @@ class ToolCalls:
     def read(
         self, message: AIMessage, step: int, offered: Sequence[str], toolbox: Toolbox
     ) -> Reply:
-        """Read a reply. If the reply also calls other tools, its decision is dropped.
+        """Read a reply. If a reply decides and also calls a tool for data, its decision is dropped.
 
         A tool that is not offered counts as unknown. A call of ``plan`` is also accepted in place
         of ``replan``.

@@ -34,7 +34,7 @@ _WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
 _PLAN = re.compile(r"[\W_]*plan[*_ ]*:", re.IGNORECASE)
 """The label of the plan that a reply repeats after "no"."""
 _LABELLED = re.compile(r"plan[*_ ]*:[\W_]*\Z", re.IGNORECASE)
-"""The label of a list, at the end of the text before the list."""
+"""The label ``Plan:`` at the end of the text before a list."""
 
 
 def planning_in(sections: Mapping[str, str]) -> Reply:
@@ -68,7 +68,7 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 
     A "no" is the verdict if it is alone on its line, or if the line ``Plan:`` follows. A "no"
     before punctuation, as in "no, because ...", is the verdict only if the text has no list of
-    steps. With a list, it may introduce a new plan.
+    steps. Before a list, "no, ..." may introduce a new plan.
     """
     rest = verdict[end:]
     line, _, _ = rest.partition("\n")
@@ -81,7 +81,8 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
     """Return the new plan for a verdict "yes"; None if the current plan stays.
 
-    The new plan is in the verdict, or else after it (`behind`), or else before it (`plan`).
+    The new plan is the list in the verdict. Without a list, it is the text after the verdict
+    (`behind`), or else the text before the verdict (`plan`).
     """
     listed = list_in(verdict)
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:

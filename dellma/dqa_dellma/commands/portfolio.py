@@ -44,8 +44,8 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
     attitude
         Statistic of the utilities to maximise: mean or cvar. Default: as in the decision.
     aversion
-        Share of states, the worst ones, whose mean utility is the value for cvar. Default: as in
-        the decision, or 0.2 if the decision used the mean.
+        Share of the states over which cvar takes the mean: the states with the lowest utilities.
+        Default: as in the decision, or 0.2 if the decision used the mean.
     """
     from dqa.api.stored import read_run
     from dqa_dellma.portfolios import combine_actions

@@ -20,7 +20,10 @@ def tree(
     html: Annotated[Path | None, option("--html FILE", OUTPUT, _PAGE)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the tree of a DeLLMa decision: its reason, utilities and beliefs."""
+    """Show a DeLLMa decision: the reason, and the utilities of all actions.
+
+    --html and --json also show the beliefs, states, rankings and statements.
+    """
     from dqa.api.stored import read_run
     from dqa_dellma.tree.decision_tree import find_tree
     from dqa_dellma.tree.page import write_tree

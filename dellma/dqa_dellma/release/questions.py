@@ -60,8 +60,8 @@ def make_agriculture_questions(folder: Path) -> tuple[tuple[LabelledQuestion, ..
     ParseError
         A file is missing or cannot be read.
     DataError
-        A fruit is missing in the report or in the statistics, or the units of its yield and price
-        cannot be converted.
+        A fruit is missing in the report or in the statistics, or its yield cannot be converted to
+        the unit of its price.
     """
     report, known = read_report(folder), read_statistics(folder, KNOWN_YEAR)
     later = read_statistics(folder, ASKED_YEAR)

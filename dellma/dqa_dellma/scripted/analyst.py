@@ -1,8 +1,8 @@
 """Scripted replies to the steps of DeLLMa and its baselines.
 
 The analyst works for any scenario. The worth of an action is the last number in the first row that
-names the action. Each of the actions with the largest worth has one factor, its outlook: whether
-its true worth is lower or higher.
+names the action. The actions with the largest worth have one factor each. This factor, the outlook,
+says whether the true worth of the action is lower or higher.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dqa.models.scripted import ScriptedReplies
 from dqa.models.scripted.figures import figures_of
 
 _SAME = 1e-9
-"""The relative difference below which two figures are equal."""
+"""The relative difference below which two figures count as equal."""
 _OUTLOOK = "outlook of "
 _CHANGES: Mapping[str, tuple[float, str]] = {
     "worse than it looks": (0.75, "somewhat unlikely"),

@@ -118,7 +118,7 @@ class Dellma(ProblemDecider):
         rng = np.random.default_rng([own.seed, *key.encode()])
         pairs = draw_pairs(beliefs, bearing_of(beliefs, named.about, actions), own, rng)
         asking.note("pairs", pairs.found())
-        # Separate states do not link minibatches, so one batch must compare all actions.
+        # Without shared states, minibatches are not comparable. One batch must contain all items.
         size = own.batch if own.shared else len(pairs)
         rankings: list[Ranking] = []
         for batch in cut_minibatches(len(pairs), size, own.overlap):

@@ -26,7 +26,7 @@ def read_forecast(reply: str, factors: Factors) -> Forecast:
     Raises
     ------
     UnparsableReplyError
-        A value is missing, or its phrase is not one of the six.
+        A value is missing, or its phrase is not in `WEIGHTS`.
     """
     found = read_object(reply, "beliefs")
     named = _folded(found.get("beliefs", found))
@@ -69,7 +69,7 @@ def _problems(factor: str, values: Sequence[str], said: Mapping[str, Any]) -> It
 
 
 def _words(said: Any) -> str:  # noqa: ANN401  (JSON from a model)
-    """Return a likelihood in the form of the keys of `WEIGHTS`, without a weight after it."""
+    """Return a phrase in the spelling of `WEIGHTS`, without the weight that may follow it."""
     if not isinstance(said, str):
         return ""
     words = fold(re.sub(r"[_-]", " ", said)).strip(" .")

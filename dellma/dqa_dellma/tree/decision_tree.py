@@ -46,7 +46,7 @@ class Place:
     place
         The rank.
     of
-        The number of ranked items.
+        The number of items in the ranking.
     """
 
     ranking: int
@@ -63,7 +63,7 @@ class TriedState:
     item, state
         The numbers of the item and of the state, from 0.
     values
-        The value of each factor.
+        By factor, its value in the state.
     probability
         The probability of the state under the beliefs; factors are independent.
     utility
@@ -106,7 +106,8 @@ class DecisionTree(Record):
     question, database, decider, model
         The names of the question, the database, the decider and its model.
     chosen, why
-        The decision and its reason. If the run ended early: None, and the reason for its end.
+        The decision and its reason. If the run ended early, `chosen` is None, and `why` says why
+        the run ended.
     calls
         The number of the model's replies.
     statements
@@ -276,7 +277,7 @@ class DecisionTree(Record):
 def has_tree(trace: Trace) -> bool:
     """Return whether a trace is of a DeLLMa decision. The decision may be unfinished."""
     steps = {e.purpose for e in trace.events if isinstance(e, StepEvent | PromptEvent)}
-    # The baselines record the same context; only their names differ.
+    # The baselines record the same context, so only the decider's name shows the method.
     ours = trace.decider.startswith(_OURS) and "context" in steps
     return ours or not steps.isdisjoint({"enumeration", "only_action", "state enumeration"})
 

@@ -28,7 +28,7 @@ WEIGHTS: Mapping[str, int] = MappingProxyType(
 """The verbalised probabilities and their plausibility scores (section 3.2)."""
 
 Factors: TypeAlias = Mapping[str, Sequence[str]]
-"""The k latent factors and the plausible values of each, at least one (section 3.1)."""
+"""By latent factor, its plausible values; each factor has at least one (section 3.1)."""
 Beliefs: TypeAlias = Mapping[str, Mapping[str, Likelihood]]
 """By factor, the likelihood of each value. Factors are assumed to be independent (section 3.2)."""
 
@@ -83,8 +83,8 @@ def sample_states(
         ``independent`` draws each state independently (Algorithm 1 of the paper). ``stratified`` is
         Latin hypercube sampling (McKay, Beckman and Conover 1979): the number of states with a
         value is `count` times the probability of the value, rounded up or down. The values of
-        different factors are combined at random. With both methods, a state is drawn with the
-        probability that the beliefs give it.
+        different factors are combined at random. With both methods, a state is drawn with its
+        probability under the beliefs.
 
     Returns
     -------
@@ -95,12 +95,13 @@ def sample_states(
         return np.zeros((count, len(chances)), dtype=np.int64)
     if draws == "independent":
         return np.stack([rng.choice(len(p), size=count, p=p) for p in chances], axis=1)
-    # Shift all Latin hypercube points of a factor by the same amount. They stay evenly spaced, so
-    # every interval contains its share of them, rounded up or down (Cranley, Patterson 1976).
+    # Shift all Latin hypercube points of a factor by the same amount. The points stay evenly
+    # spaced, so every interval contains its share of the points, rounded up or down (Cranley,
+    # Patterson 1976).
     even = qmc.LatinHypercube(len(chances), scramble=False, rng=rng).random(count)
     points = (even + rng.random(len(chances))) % 1.0
     numbers = [
-        # If rounding leaves the last sum below 1, points above it belong to the last value.
+        # If rounding leaves the last sum below 1, points above this sum belong to the last value.
         np.minimum(np.searchsorted(np.cumsum(p), column, side="right"), len(p) - 1)
         for p, column in zip(chances, points.T, strict=True)
     ]

@@ -31,7 +31,7 @@ Ranks: TypeAlias = Sequence[Sequence[int]]
 """For each ranking, the ranks of its items in ascending order; tied items share a rank."""
 
 _TOLERANCE = 1e-6
-"""The fit ends after a Newton step of at most this size; the error is about its square."""
+"""The fit ends after a Newton step of at most this size. The error is about the step's square."""
 _LARGEST = 700.0
 """The largest score whose exponential is a finite number."""
 _MOST_STEPS = 500
@@ -98,7 +98,7 @@ def fit_scores(
         The rankings. An item may be in many of them. If a ranking repeats an item, as in the
         release, each occurrence counts. An item is never compared with itself.
     count
-        n, the number of items. An item without a ranking gets the mean weight 1.
+        n, the number of items. An item without a ranking gets the weight 1, the mean weight.
     elicitation
         ``pairs`` fits all pairs of each ranking (Rank2Pairs, choix's ``ilsr_pairwise``). ``top1``
         fits the choice of the first item among all items of the ranking (One-vs-All, choix's
@@ -128,7 +128,7 @@ def fit_scores(
     # The terms of the objective are generalised self-concordant. Let r be the largest change of a
     # score, or of the difference of two scores. A step lowers the objective if r <= 1, or if the
     # objective still decreases at the end of the step. A step scaled by log(1 + r) / r always
-    # lowers it.
+    # lowers the objective.
     gradient, hessian = sets.slopes(scores, pull)
     for _ in range(_MOST_STEPS):
         step = -_solve(hessian, gradient)

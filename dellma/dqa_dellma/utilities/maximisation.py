@@ -272,7 +272,8 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
     drawn
         Shape (draws, A): the values for resampled states.
     states
-        The smallest number of states of any ranked action. If it is 1, all intervals are unknown.
+        The smallest number of states of any ranked action. If this number is 1, all intervals are
+        unknown.
 
     Returns
     -------
@@ -298,9 +299,10 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
 def _state_weights(state_of: Ints, action_of: Ints, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield random weights for the states of the n pairs, in blocks of shape (draws, n).
 
-    This is a Bayesian bootstrap: actions that share a state share its weight. For S states of an
-    action, gamma weights with shape ``(S - 4) / S`` give the mean the variance of Student's t with
-    S - 1 degrees of freedom. The usual shape of 1 gives too small a variance for few states.
+    This is a Bayesian bootstrap: actions that share a state share its weight. The weights have a
+    gamma distribution with shape ``(S - 4) / S``, where S is the number of states of an action. A
+    weighted mean then has the variance of Student's t with S - 1 degrees of freedom. The usual
+    shape of 1 gives too small a variance for few states.
     """
     sizes = np.bincount(action_of)[action_of]
     states, number = np.unique(state_of, return_inverse=True)

@@ -24,8 +24,8 @@ class Pairs:
     state_of, action_of
         Shape (n,) each: the state and the action of each item.
     bearing
-        Shape (A, k): which factors affect which action; None if every factor may affect every
-        action.
+        Shape (A, k): whether a factor affects an action, by action and factor. None if every factor
+        may affect every action.
     """
 
     states: NDArray[np.int64]
@@ -62,7 +62,7 @@ def draw_pairs(
     beliefs
         The beliefs about k factors.
     bearing
-        Shape (A, k): which factors affect which action.
+        Shape (A, k): whether a factor affects an action, by action and factor.
     own
         The settings of the method. This function uses `samples`, `draws` and `shared`.
     rng

@@ -30,7 +30,7 @@ _DIGITS = 5e-6
 
 
 class Found(StrEnum):
-    """The ways to find a critical value. The most direct way is first, and `MISSED` is last."""
+    """How a decider found a critical value: from the most direct way to `MISSED`."""
 
     SHOWN = "shown"
     WORKED_OUT = "worked out"
@@ -114,9 +114,9 @@ class Asked:
     def brought_data(self, relevance: Relevance) -> bool:
         """Return whether the statement ran and returned data.
 
-        A computed result of only nulls and zeros, such as a count, also counts as data if, for each
-        term that the conditions restrict to constants, the database contains one of these
-        constants.
+        A computed result of only nulls and zeros, such as a count of 0, also counts as data, with
+        one exception: the conditions restrict a term to constants, and the database contains none
+        of these constants.
         """
         cells = [cell for row in self.evidence.rows for cell in row]
         outputs = self.reading.outputs.values() if self.reading is not None else ()
@@ -134,7 +134,7 @@ class Asked:
 
 
 def read_statements(trace: Trace, schema: Schema | None) -> list[Asked]:
-    """Return the statements of a decider. If a schema is given, the statements are analysed."""
+    """Return the statements of a decider. With a schema, the statements are also analysed."""
     read, dialect = (read_cypher, "neo4j") if trace.kind == "graph" else (read_sql, "sqlite")
     if trace.database in plugins.names("database"):
         dialect = plugins.backend(trace.database).dialect
@@ -184,10 +184,10 @@ class RowView:
                 self._narrow(term, self.possible(term) or ())
 
     def _narrow(self, term: Term, values: Iterable[Any]) -> None:
-        """Remove the table rows in which a term has none of the values.
+        """Remove the table rows in which a term, or a term equal to it, has none of the values.
 
-        The same is done for all terms that are equal to the term. If no row would remain, all rows
-        are kept: the statement has then computed the values.
+        If no row would remain, keep all rows: the statement computed these values, so the table
+        does not contain them.
         """
         for instance, column in self.reading.same(term):
             column_of = self._relevance, self.reading.tables[instance] or "", column
@@ -213,7 +213,7 @@ class RowView:
         return {column: keys[table] for column, table in ends.items() if table in keys}
 
     def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
-        """Return whether a leaf has this table and column, and can belong to a relevant object."""
+        """Return whether a leaf is from this table and column, and can be of a relevant object."""
         tables = self.reading.tables
         same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
         return any(map(self._matters, same))
@@ -265,8 +265,8 @@ def found_values(
     """Return how a decider found each critical value, by name of the value.
 
     A value is found if a result contains, for a relevant object, the value itself, a number that is
-    computed from it, or all parts of a sum or mean. After a simulation, every critical value counts
-    as found.
+    computed from the value, or all numbers of the sum or mean that defines the value. After a
+    simulation, every critical value counts as found.
     """
     simulated = any(a.evidence.tool in SIMULATING and a.evidence.error is None for a in asked)
     views = [view for one in asked for view in one.views(relevance)] if values else []
@@ -298,7 +298,7 @@ def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) 
 
 
 def _has_parts(computed: Computed, views: Sequence[RowView], data: Situation | None) -> bool:
-    """Return whether the results list all parts of a sum or mean for one relevant object."""
+    """Return whether the results list, for one relevant object, all numbers of a sum or mean."""
     if data is None:
         return False
     owners = data.tables[computed.table][computed.by].tolist()

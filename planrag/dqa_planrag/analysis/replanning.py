@@ -55,8 +55,8 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
 
     The group says how the number of steps changes, in the words of the paper: Increase, Same or
     Decrease. ``docs/analysis.md`` lists the kinds and explains the rules. The first `taken` steps
-    of the old plan are finished. If the new plan omits finished steps, they are also removed from
-    the old plan before the comparison.
+    of the old plan are finished. Finished steps that the new plan omits are removed from the old
+    plan before the comparison.
     """
     before, after = steps_of(old)[:_MOST_STEPS], steps_of(new)[:_MOST_STEPS]
     matched = _matches(before, after)
@@ -143,7 +143,7 @@ def _parts(
 
 
 def _sub_steps(old: _Steps, new: _Steps, matched: Mapping[int, int]) -> set[int]:
-    """Return the indices of sub-steps whose parent is in the old plan without any sub-steps."""
+    """Return the indices of new sub-steps. Their parent has no sub-steps in the old plan."""
     origins = {i: matched.get(step.parent) for i, step in enumerate(new) if step.parent is not None}
     parents = {step.parent for step in old}
     return {i for i, origin in origins.items() if origin is not None and origin not in parents}

@@ -126,7 +126,7 @@ class TreeOfThoughts(TaskDecider):
     def _best(
         self, task: Task, proposed: Sequence[tuple[Thought, ...]], level: int, asking: Asking
     ) -> list[tuple[Thought, ...]]:
-        """Return the paths with the most votes, which continue on the next level.
+        """Return the paths with the most votes. The next level continues these paths.
 
         If the budget is spent during the voting, the votes so far decide.
         """

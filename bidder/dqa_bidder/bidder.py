@@ -33,9 +33,9 @@ Hidden = dict[str, dict[str, str]]
 """By player and name of a hidden variable, the inferred value."""
 
 _MOST_ESTIMATED = 20
-"""If a question outside of games has more actions, the model rates only the most promising."""
+"""If a question outside of games has more actions than this, only the most promising are rated."""
 _MOST_LISTED = 10
-"""If another player has more actions, the model rates only the most likely."""
+"""If another player has more actions than this, the model rates only the most likely actions."""
 
 
 def shown(  # noqa: PLR0913
@@ -104,7 +104,7 @@ class TaskDecider(MethodDecider[Task]):
         return read_task(question, database, recorder, self.settings, own.context)
 
     def choose(self, task: Task, question: Question, asking: Asking) -> Choice:
-        """Choose an action. If only one is legal, the model is not asked."""
+        """Choose an action. If only one action is legal, the model is not asked."""
         del question
         if len(task.actions) == 1 and not task.form:
             choice = Choice.of(task.actions[0], "It is the only legal action.")
@@ -204,7 +204,7 @@ class Bidder(TaskDecider):
         return asking.ask("rewards", Payoffs, context=unknown, **values)
 
     def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
-        """Ask for a terminal payoff that depends on hidden values or new cards."""
+        """Ask for the payoff of a terminal state if it depends on hidden values or new cards."""
         values = {
             **shown(task, asking, position, hidden, root=False),
             "range": [rounded(end) for end in position.payoff_range],
@@ -213,11 +213,11 @@ class Bidder(TaskDecider):
         return asking.ask("end", EndPayoff, context=context, **values).payoff
 
     def aggregate(self, tree: Tree) -> Returns:
-        """Combine the rewards of each action into its return."""
+        """Combine the rewards of each action into the return of the action."""
         return aggregate(tree, self.own.beta, self.own.returns)
 
     def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Choice:
-        """Ask for the decision, given the past, the hidden states and the returns."""
+        """Ask for the decision. The prompt shows the past, the hidden states and the returns."""
         is_mean = self.own.returns != "collected" and returns.horizon > 0
         values = {
             **shown(task, asking, None, hidden),

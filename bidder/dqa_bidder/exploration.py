@@ -8,7 +8,7 @@ trajectory ends at the horizon, at a terminal state, or at a chance event. State
 maker cannot distinguish are one node, and the model is asked about a node only once.
 
 The payoff of a terminal state may depend on hidden values or new cards. The model estimates such a
-payoff if a mean over several replies of another player includes it.
+payoff only if a mean over several replies of another player includes this payoff.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class ExploredTree(Finding):
     horizon
         T, the number of explored turns of the decision maker.
     states
-        The number of states.
+        The number of explored states.
     asked
-        The number of requests.
+        The number of requests about states.
     unasked, unusable
         `unasked` is the number of states about which the model was not asked because of a limit.
         `unusable` is the number of states without a usable reply.
@@ -131,8 +131,8 @@ class Node:
     def followed(self) -> tuple[Candidate, ...]:
         """The actions of the decision maker whose results are explored.
 
-        If the turn has had an action, only the action with the largest reward is explored. As
-        long as the model has not selected actions, the actions with a known reward are explored.
+        After the first action of a turn, only the action with the largest reward is explored. Until
+        the model selects actions, only the actions with a known reward are explored.
         """
         if self.in_turn and self.rewards:
             return (max(self.rewards, key=lambda action: self.rewards[action]),)
@@ -192,7 +192,7 @@ class Tree:
     nodes
         The states, the root first.
     asked
-        The number of requests.
+        The number of requests so far.
     estimates
         The model's replies with payoffs.
     scale
@@ -247,10 +247,10 @@ class Tree:
     def explore(
         self, position: Position, ask: Ask, asking: Asking, bounds: tuple[int, int]
     ) -> None:
-        """Explore in waves. The requests of a wave are independent and run in parallel.
+        """Explore states in waves. The requests of a wave are independent and run in parallel.
 
         At the maximum number of requests, the exploration ends. The model is not asked about the
-        states that were found last.
+        remaining states.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Tree:
         ask
             Asks the model about a state, and returns the answer.
         asking
-            The model.
+            Sends the requests to the model.
         bounds
             The maximum number of requests, and of parallel requests.
 
@@ -269,7 +269,7 @@ class Tree:
             No reply about the first state is usable. For later states, an unusable reply is not an
             error.
         OutOfBudgetError, InfrastructureError, BudgetSpentError
-            `Asking.ask` raised the error. The tree contains the states that were found before.
+            A request failed; see `Asking.ask`. The tree contains the states that were found before.
         """
         most, parallel = bounds
         self._find(position, 0)
@@ -312,7 +312,7 @@ class Tree:
     def _find(self, position: Position, depth: int) -> Node:
         """Return the node of a state.
 
-        If the new path to the state is shorter, explore the node further.
+        If `depth` is smaller than the depth of the known node, explore the node further.
         """
         node = self._by_key.get(position.key)
         if node is None:
@@ -349,8 +349,8 @@ class Tree:
     def _record_known_rewards(self, node: Node, position: Position) -> None:
         """Record the rewards of actions that end the game with a payoff known from the rules.
 
-        Of these actions, those with the largest payoffs are explored even if the model does not
-        select them.
+        Of these actions, the `breadth` actions with the largest payoffs are explored even if the
+        model does not select them.
         """
         ends: dict[Candidate, float] = {}
         for action in position.actions:

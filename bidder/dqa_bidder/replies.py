@@ -54,16 +54,16 @@ class HiddenStates(Reply):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The actions for which the model writes numbers.
+    """The actions that need a number from the model.
 
     Attributes
     ----------
     position
         The position; None for a question that is not a move.
     actions
-        The actions.
+        The actions that need a number.
     known
-        The payoffs of other actions. They follow from the rules, so the model does not write them.
+        The payoffs of other actions, by the rules. The model does not write these payoffs.
     most
         The number of most promising actions that the model selects; None for all actions.
     is_chance
@@ -95,7 +95,7 @@ class _Numbers(Reply):
     clipped, missing
         The actions whose number was out of range, and the actions without a number.
     problems
-        A text for each problem that the reply has.
+        A description of each problem in the reply.
     """
 
     clipped: tuple[Candidate, ...] = Field(default=(), title="clipped")
@@ -104,7 +104,7 @@ class _Numbers(Reply):
 
     @property
     def flaws(self) -> Sequence[str]:
-        """The problems for which the model is asked again."""
+        """The problems that the model is asked to correct."""
         return self.problems
 
     @model_validator(mode="before")

@@ -2,17 +2,16 @@
 
 With ``expected`` (the default), the return of an action is its expected payoff: the mean over the
 replies, weighted by their probabilities. After each reply, the decision maker takes the best
-action. A trajectory contributes one value: the payoff of its terminal state. If it has no terminal
-state, it contributes its last estimated payoff. So trajectories of different lengths are
-comparable.
+action. A trajectory contributes one value: the payoff of its terminal state, or its last estimated
+payoff if it has no terminal state. So trajectories of different lengths are comparable.
 
 The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` for k from 0 to T. ``G(a)`` is the largest
-sum of a trajectory whose first action is ``a``. Algorithm 2 writes the exponent as i, which is not
-defined; here it is k, as in equation 3. The paper leaves four points open:
+sum of a trajectory whose first action is ``a``. Algorithm 2 writes the exponent as an undefined i;
+the exponent here is k, as in equation 3. The paper leaves four points open:
 
-- The reward of a state on a trajectory is the reward of the action that follows. The last state has
-  the reward of its best action.
-- If the decider acts several times in one turn, the turn has the reward of the last action.
+- The reward of a state on a trajectory is the reward of the action that is taken in the state. The
+  last state has the reward of its best action.
+- If the decision maker acts several times in one turn, the turn has the reward of the last action.
 - A trajectory may end before T, in a terminal state or at a chance event. Then its last reward is
   repeated (``padded``), or the sum has fewer rewards (``collected``).
 - A missing reward is replaced by the next reward of the trajectory.
@@ -58,7 +57,7 @@ class Returns(Finding):
     returns
         The return of each considered action, in legal order.
     horizon, beta
-        T, and the attenuation coefficient.
+        The horizon T in turns, and the attenuation coefficient.
     ceiling
         The largest possible return.
     scale
@@ -95,7 +94,7 @@ def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Ret
     tree
         The explored states.
     beta
-        The attenuation coefficient of sums.
+        The attenuation coefficient of the sums ``padded`` and ``collected``.
     returns
         How rewards are combined into a return; see the setting `returns`.
     """
@@ -143,7 +142,7 @@ class _Trajectories:
         ``weights[k]`` is the weight of the reward of the decision maker's turn k. If this is the
         last reward of the trajectory, the weight is ``last[k]``.
     step
-        The amount by which k increases after a turn: 1, or 0 if the weights do not depend on k.
+        The increase of k after a turn: 1, or 0 if the weights do not depend on k.
     """
 
     weights: Sequence[float]

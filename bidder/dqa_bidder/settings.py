@@ -19,7 +19,7 @@ Horizon: TypeAlias = Annotated[
     Field(
         ge=0,
         le=8,
-        description="T, the number of turns to explore, each with the replies of the other players",
+        description="T, the number of own turns to explore, with the replies of the other players",
     ),
 ]
 

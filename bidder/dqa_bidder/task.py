@@ -49,7 +49,7 @@ class Task:
     rows
         The query results that the description of the position does not contain.
     noun
-        The word for an action.
+        The word for an action, such as "trade node".
     states_form
         Whether `goal` is the exact text of the question. This text may prescribe the form of the
         answer.

@@ -1,4 +1,4 @@
-"""The factories for the entry points. A factory imports its decider when it is called."""
+"""The factories for the entry points. A decider is imported when its factory is called."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     world
         The name of a world, or its factory.
     memory
-        A file or a URL, which is created if it is missing; or an open memory.
+        A file, the URL of a database, or an open memory. A missing memory is created.
     games, seed
         The number of games, and the seed of the first game. Seeds increase by one.
     batch
@@ -54,10 +54,10 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
         The settings of the world, by name.
     player
         The name of the world's program that plays. The trajectories of a program that knows the
-        solution lead directly to the goal. Those of a program that searches also contain the
-        search. None takes the first of `EXPERTS` that the world has.
+        solution lead directly to the goal. The trajectories of a program that searches also contain
+        the search. None takes the first of `EXPERTS` that the world has.
     progress
-        Is called after every game, and after every trajectory whose steps have become tuples.
+        Is called after every game, and after the steps of a trajectory have become tuples.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def refine_memory(  # noqa: PLR0913  (independent parameters)
     UsageError
         The memory is empty, or the world has several players.
     InfrastructureError, BudgetSpentError
-        The model or the memory failed. Earlier additions stay in the memory.
+        The model or the memory failed. The tuples of finished games stay in the memory.
     """
     factory = plugins.world(world) if isinstance(world, str) else world
     played = factory.make(read_settings(factory.settings, settings or {}, factory.name), None)

@@ -47,7 +47,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
     name, model, settings
         The name, model and settings of the decider; see `MethodDecider`.
     memory
-        An open memory. If it is None, the memory that the settings name is opened.
+        An open memory. None opens the memory that the settings name.
     """
 
     package: ClassVar[str] = steps.PACKAGE
@@ -89,7 +89,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         return steps.act(asking, task, steps.Known(), self._context)
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return the decider that plays the next attempt; None if there are no more attempts."""
+        """Return the decider that plays the next attempt; None after the last attempt."""
         if len(earlier) >= self.attempts:
             return None
         player = copy(self)
@@ -182,7 +182,7 @@ class Imitation:
 
 
 class Standard(MemoryDecider):
-    """Show the same whole successful decision processes as examples for every question."""
+    """Show whole successful decision processes as examples, the same for every question."""
 
     thinks: ClassVar[bool] = False
     """Whether the model thinks before it acts."""
@@ -199,7 +199,7 @@ class Standard(MemoryDecider):
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
         """Return the decider that plays the next trial.
 
-        The result is None if the last trial succeeded, or if there are no more trials.
+        The result is None after a successful trial, and after the last allowed trial.
         """
         if earlier and (earlier[-1].reward or 0.0) >= 1.0:
             return None
@@ -216,7 +216,7 @@ class Standard(MemoryDecider):
         return _ExampleChooser(self, self._context, earlier or ())
 
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
-        """Return the number of the last trial with the largest reward."""
+        """Return the number of the trial with the largest reward; of equal trials, the last."""
         del asking
         rewards = [-1.0 if one.reward is None else one.reward for one in attempts]
         return max(range(len(rewards)), key=lambda index: (rewards[index], index)) + 1

@@ -19,13 +19,13 @@ from dqa.worlds.observed import EPISODE, GOAL, events_of, trajectory_of
 from dqa.worlds.world import World
 
 EXPERTS: Final = ("expert", "rule", "analyst")
-"""The programs that play by default: the first that a world has."""
+"""By default, the first of these programs that the world has plays."""
 
 
 def expert_trajectories(
     factory: WorldFactory, seeds: Sequence[int], settings: BaseModel | None = None, *, player: str
 ) -> tuple[Trajectory, ...]:
-    """Let a program play one episode per seed, and return the trajectories (LDM2, section 3.1).
+    """Play one episode per seed with a program, and return the trajectories (LDM2, section 3.1).
 
     Parameters
     ----------

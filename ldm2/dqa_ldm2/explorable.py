@@ -15,13 +15,13 @@ from dqa_ldm2.situation import Situation, observed_situation
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A state of an exploration. A final state has a reward from 0 to 1."""
+    """A state of an exploration. Only a final state has a reward, from 0 to 1."""
 
     situation: Situation
     reward: float | None = None
 
     def ended(self, action: Candidate, reward: float, observation: str = "") -> Explored:
-        """Return the final state after `action`, which ends the exploration of the goal."""
+        """Return the final state after `action`. The path ends in this state."""
         here = self.situation
         steps = (*here.steps, Step(here.observation, str(action)))
         return Explored(replace(here, steps=steps, observation=observation, actions=()), reward)
@@ -33,7 +33,7 @@ class Explorable(Protocol):
     Attributes
     ----------
     source
-        The source of its trajectories, such as ``household 17``.
+        The source of the goal's trajectories, such as ``household 17``.
     """
 
     source: str
@@ -57,8 +57,8 @@ class Explorable(Protocol):
 class WorldExplorable:
     """An episode of a one-player world. Not thread-safe.
 
-    An episode cannot go back to an earlier state. To follow another path, it is started again, and
-    the actions of the path are repeated.
+    An episode cannot go back to an earlier state. To follow another path, the episode is started
+    again, and the actions of the path are repeated.
     """
 
     def __init__(self, world: World, seed: int) -> None:

@@ -40,7 +40,7 @@ class Path:
         Whether this path is the ground process: the path that takes the most confident action in
         every state.
     action
-        The action to take next; None if it was taken.
+        The next action; None if no next action is chosen.
     is_closed
         Whether the path has ended: with a reward, by an error, or without a usable reply.
     is_lost
@@ -86,7 +86,8 @@ class Exploration:
     counts
         ``asked``: states about which the model was asked. ``majorities``: states in which the
         majority of the retrieved tuples decided without the model. ``pruned``: pruned paths.
-        ``unusable``: paths that ended without a usable reply. ``dropped``: illegal actions.
+        ``unusable``: paths that ended without a usable reply. ``dropped``: actions in replies that
+        are illegal or lack a confidence.
     failed
         The errors of the world, each with its action.
     """
@@ -128,7 +129,7 @@ class Exploration:
         Raises
         ------
         InfrastructureError, BudgetSpentError
-            The model or the memory fails. An error of the goal itself only ends the path.
+            The model or the memory fails. An error of the world only ends one path.
         """
         self.paths = [Path(explorable.start())]
         for _ in range(self._own.depth):
@@ -193,8 +194,8 @@ def majority_of(
 ) -> Candidate | None:
     """Return the most frequent action of the retrieved tuples, if its share is at least `share`.
 
-    The result is None if the share is lower, if the action is not legal, or if there are too few
-    tuples.
+    The result is None if the share is lower, if the action is not legal, or if there are fewer than
+    two tuples.
     """
     if len(remembered) < _FEWEST:
         return None

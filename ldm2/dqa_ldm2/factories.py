@@ -1,4 +1,4 @@
-"""The factories for the entry points. A factory imports its decider when it is called.
+"""The factories for the entry points. A decider is imported when its factory is called.
 
 To create a decider with an open memory::
 

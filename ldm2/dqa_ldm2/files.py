@@ -17,7 +17,9 @@ _VERSION: Final = 1
 
 
 def export_memory(memory: Memory, file: Path | str) -> int:
-    """Write tuples as JSON lines to a new file that only its owner can read. Return their number.
+    """Write a memory's tuples to a new JSON Lines file, and return the number of tuples.
+
+    Only the owner of the file can read it.
 
     Raises
     ------

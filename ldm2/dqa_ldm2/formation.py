@@ -1,4 +1,4 @@
-"""Form a memory from trajectories (section 3.2), and add to it."""
+"""Form a memory from trajectories (section 3.2), and add tuples to a batch (section 3.3)."""
 
 from __future__ import annotations
 
@@ -89,19 +89,19 @@ class Indexer:
     use
         The model.
     preset
-        The name of a preset in `dqa_ldm2.settings`. It defines whether subgoals are judged before
-        each step, and what the prompts show (Table 6).
+        The name of a preset in `dqa_ldm2.settings`. The preset defines whether subgoals are judged
+        before each step, and the content of the prompts (Table 6).
 
     Attributes
     ----------
     requests
         The number of replies.
     forgotten
-        The number of texts to which the replies gave no type.
+        The number of texts without a type in the replies.
     unusable
-        The number of histories for which no reply was usable.
+        The number of histories without a usable reply.
     unjudged
-        The number of steps whose subgoals no reply judged.
+        The number of steps without a usable judgement of the subgoals.
     """
 
     def __init__(self, use: ModelUse, preset: Preset = "default") -> None:
@@ -351,7 +351,7 @@ def _new_trajectories(
 
 
 def _typed(indexer: Indexer, tuples: Sequence[StateAction]) -> list[StateAction]:
-    """Return the tuples after the model has given a type to each goal and each observation."""
+    """Ask for the type of each goal and each observation, and return the tuples with the types."""
     goals = indexer.types("goal", [one.goal for one in tuples])
     placed = [replace(one, goal_type=goals[one.goal]) for one in tuples]
     seen: dict[str, list[str]] = {}

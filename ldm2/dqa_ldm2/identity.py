@@ -57,14 +57,14 @@ class QuestionIdentity:
     def of_episode(cls, world: str, goal: str, beginning: str, named: str = "") -> Self:
         """Return the identity of an episode.
 
-        Its text is `named`, the name of the episode. Without a name, the text is the goal and the
-        first observation (`beginning`).
+        The text of the identity is `named`, the name of the episode. Without a name, the text is
+        the goal and the first observation (`beginning`).
         """
         return cls(world, "-", _hash(fold(named or f"{goal}\n{beginning}")))
 
     @classmethod
     def in_source(cls, source: str) -> Self | None:
-        """Return the identity at the end of a source; None if it has none."""
+        """Return the identity at the end of a source; None if the source has no identity."""
         word = source.rsplit(maxsplit=1)[-1:] or [""]
         found = _WORD.fullmatch(word[0])
         return None if found is None else cls(found["scenario"], found["target"], found["text"])

@@ -2,7 +2,7 @@
 
 A *batch* is formed from B trajectories and is independent of other batches. Every tuple of a batch
 has a goal type, and an observation type within this goal type. Every operation that adds tuples is
-a *version*, which can be undone.
+a *version*. A version can be undone.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Memory:
     def add(
         self, tuples: Sequence[StateAction], origin: Origin, batch: int | None = None
     ) -> Version:
-        """Add tuples to a batch, or to a new batch, in one transaction.
+        """Add tuples to a batch in one transaction. If `batch` is None, create a new batch.
 
         A formation adds a new batch. The formation skips the tuples of trajectories that an earlier
         formation added, so two processes that form the same memory add every trajectory only once.

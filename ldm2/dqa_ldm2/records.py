@@ -119,14 +119,14 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The current state of an agent, for which similar tuples are retrieved.
+    """The current state of an agent. The memory is searched for tuples with similar states.
 
     Attributes
     ----------
     goal, history, observation
         The goal, the summary of the steps so far, and the observation.
     excluded
-        Sources whose tuples are never returned, such as the question or episode itself.
+        Sources whose tuples are never returned, such as the sources of the question itself.
     """
 
     goal: str

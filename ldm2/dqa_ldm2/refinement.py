@@ -27,7 +27,7 @@ class RefinedGoal:
     source, goal
         The source and the text of the goal.
     batch
-        The batch memory that was used and refined.
+        The number of the batch memory that was used and refined.
     ground_reward
         The reward of the ground process, which takes the most confident action in every state. None
         if the process did not end.
@@ -81,7 +81,7 @@ class RefinementReport:
 
     @property
     def improved(self) -> int:
-        """The number of goals for which a better process was found."""
+        """The number of goals with a better process than the ground process."""
         return sum(goal.is_improved for goal in self.goals)
 
     @property
@@ -132,9 +132,10 @@ class Refinement:
         explorables: Iterable[Explorable],
         done: Callable[[RefinedGoal], None] = lambda _: None,
     ) -> RefinementReport:
-        """Explore each goal with the next batch memory, and add better steps to this batch memory.
+        """Explore each goal with one batch memory, and add better steps to this batch memory.
 
-        Added steps stay in the memory if a later goal fails.
+        The goals use the batch memories in turn. Added steps stay in the memory if a later goal
+        fails.
 
         Parameters
         ----------

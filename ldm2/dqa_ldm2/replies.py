@@ -36,7 +36,7 @@ def _truth(value: Any) -> Any:  # noqa: ANN401  (JSON from a model)
 def _share(value: Any) -> float:  # noqa: ANN401  (JSON from a model)
     """Return a share such as ``0.5`` or ``50%`` as a number.
 
-    Raise `ValueError` if it is not a number of at least 0.
+    Raise `ValueError` if the share is not a number of at least 0.
     """
     text = str(value).strip()
     number = float(text.rstrip("%")) / (100.0 if text.endswith("%") else 1.0)
@@ -157,7 +157,7 @@ class Clusters(Reply):
 
     @property
     def flaws(self) -> Sequence[str]:
-        """The errors in the numbers."""
+        """The errors in the reply."""
         return self.problems
 
 

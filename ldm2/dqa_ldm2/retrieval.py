@@ -16,7 +16,7 @@ from dqa_ldm2.situation import Situation
 from dqa_ldm2.steps import Kind, find_type
 
 _SEARCHED: Final = 10
-"""The number of tuples to retrieve for each example; several can be from the same process."""
+"""The number of tuples to retrieve per example, because one process can have several tuples."""
 
 
 def open_filled(location: str | Memory) -> Memory:

@@ -52,7 +52,7 @@ class Ldm2Settings(MemorySettings):
         default=5, ge=1, le=100, description="k, the number of remembered tuples in a prompt"
     )
     batches: Literal["all"] | Annotated[int, Field(ge=1)] = Field(
-        default="all", description="number of batch memories to use; each makes its own decision"
+        default="all", description="number of batch memories; each is used for a separate decision"
     )
     evaluate: bool = Field(
         default=True,

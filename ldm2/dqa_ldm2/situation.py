@@ -52,13 +52,13 @@ class Situation:
     free_form
         A form in which the model may write an action that is not listed; see `Question.free_form`.
     noun
-        The word for an action.
+        The word for an action, such as "trade node".
     sources
         Names under which a memory may store this question or episode. Tuples with these sources are
         never retrieved.
     key
-        The key of the question, such as ``locating/3``. The source of its trajectories may end with
-        the key.
+        The key of the question, such as ``locating/3``. The source of the question's trajectories
+        may end with this key.
     identity
         The identity of the question or episode. Tuples of the question are recognised by this
         identity, even if their source has another name.
@@ -143,7 +143,7 @@ def is_found_by_acting(question: Question) -> bool:
 
 
 def _actions_left(question: Question) -> int | None:
-    """Return how many actions the player may still take; None if the world does not limit it."""
+    """Return how many actions the player may still take; None if there is no limit."""
     count = question.target.get(LEFT, "")
     return int(count) if count.isdecimal() and count.isascii() else None
 
@@ -164,7 +164,7 @@ def _read_observed(
 
 
 def observed_situation(position: ObservedPosition, question: Question, world: str) -> Situation:
-    """Return the situation of a move, if the player sees only the results of its actions."""
+    """Return the situation of a move in a world that shows results only after actions."""
     beginning, name = position.events[0].detail, question.target.get(EPISODE, "")
     return Situation(
         position.goal,

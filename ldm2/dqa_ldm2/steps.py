@@ -335,7 +335,10 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
-    """Return all steps, with early observations shortened to about `most` characters in total."""
+    """Return all steps, after cutting early observations so that all have about `most` characters.
+
+    Every observation may have at least `_OLD` characters.
+    """
     shown: list[Step] = []
     for step in reversed(steps):
         seen = cut(step.observation, max(most, _OLD))

@@ -1,4 +1,4 @@
-"""``dqa memory show|search|undo|export``: read a memory, and undo additions."""
+"""``dqa memory show|search|undo|export``: read a memory, and undo its versions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def search(
     most: Most = _SHOWN,
     as_json: options.AsJson = False,
 ) -> None:
-    """Search all batches, and show the tuples that are most similar to some words."""
+    """Search all batches, and show the tuples that contain the largest share of some words."""
     with _open(memory) as opened:
         found = opened.search(words, most)
     lines = [_line(one) for one in found] or ["No tuple contains any of these words."]

@@ -1,4 +1,4 @@
-"""A cache for a function: it stores one result for each situation."""
+"""A cache that stores the result of a function for each situation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PerSituation(Generic[T]):
         """Return the result of `make` for `situation`."""
         key = id(situation)
         if key not in self._made:
-            # `make` gets a copy. A result that refers to `situation` would never be dropped.
+            # `make` gets a copy: a result that refers to `situation` would never be deleted.
             created = self._make(situation.replace())
             if self._made.setdefault(key, created) is created:
                 # A later object may get the same id.

@@ -29,7 +29,7 @@ def _cell(situation: Situation, table: str, column: str, row: int) -> str:
 def chosen_rules(rules: str | None, known: Sequence[str]) -> str:
     """Return `rules`, or the first of the `known` rule sets if `rules` is None.
 
-    Raise `UnknownNameError` if `known` lacks the name.
+    Raise `UnknownNameError` if `known` lacks `rules`.
     """
     if rules is None:
         return known[0]
@@ -55,7 +55,7 @@ def amounts(situation: Situation, table: str, column: str) -> NDArray[Any]:
 
 
 def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
-    """Return the row number of each key. Raise `SituationError` if two rows have the same key."""
+    """Return the row number (from 0) of each key. Raise `SituationError` for a repeated key."""
     values = situation[table][column].tolist()
     rows = dict(zip(values, range(len(values)), strict=True))
     if len(rows) < len(values):
@@ -70,7 +70,7 @@ def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
 def positions(
     situation: Situation, table: str, column: str, rows: Mapping[Any, int], keyed: str
 ) -> IntArray:
-    """Return, for each value of a column, its row number in the table `keyed`; shape (n,).
+    """Return the row number in the table `keyed` of each value of a column; shape (n,).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Random draws in exact arithmetic, and the situation of drawn columns."""
+"""Draw random values that are equal on all machines, and build situations from columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dqa import plugins
 from dqa.core.situation import Situation, Table
 
-_ROUNDS = 12  # number of draws before all keys are listed
+_ROUNDS = 12  # the maximum number of attempts to draw keys, before all possible keys are listed
 
 
 def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -39,7 +39,7 @@ def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -
         if not open_weights.any():
             open_weights = (room > 0).astype(np.int64)
         shares, remainders = np.divmod(open_weights * left, open_weights.sum())
-        if not shares.any():  # fewer units than entries are left; the largest remainders get them
+        if not shares.any():  # one unit each for the entries with the largest remainders
             first = np.argsort(-remainders, kind="stable")[:left]
             shares[first[remainders[first] > 0]] = 1
         counts += np.minimum(shares, room)
@@ -127,7 +127,7 @@ def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def situation_of(scenario: str, name: str, columns: Mapping[str, Mapping[str, Any]]) -> Situation:
-    """Return the situation of a scenario with these columns, by table."""
+    """Return a situation of a scenario. `columns` contains the columns of each table."""
     schema = plugins.scenario(scenario).schema
     tables = {table: Table(schema.table(table), values) for table, values in columns.items()}
     return Situation(schema, name, tables)

@@ -22,7 +22,7 @@ from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import LIST_SEPARATOR, Scenario
 from dqa.scenarios.generation import Drawn, Request, Size
 
-_SMALLEST_MARGIN = 1e-6  # of the best action over the second best, relative to the best
+_SMALLEST_MARGIN = 1e-6  # between the two best actions, as a share of the best utility
 _PER_WORLD = 4
 _DIGITS = 9  # decimals of an expected utility; more would show rounding errors
 LIKELIHOODS = (
@@ -67,9 +67,9 @@ class UncertainFactor:
 
     @cached_property
     def multipliers(self) -> NDArray[np.float64]:
-        """The factors of the utility of n actions for l values, shape (n, l).
+        """The multiplier of the utility of n actions for l values, shape (n, l).
 
-        It is the product of the multipliers of all quantities.
+        It is the product of the effects on all quantities.
         """
         return np.asarray(np.prod(np.stack(list(self.effects.values())), axis=0))
 
@@ -155,7 +155,7 @@ def draw_factors(
 
 
 class DrawnWorld(NamedTuple):
-    """A world, the situation with its public data, and the random stream of its questions."""
+    """A world, the situation with its public data, and the random generator of its questions."""
 
     world: UncertainWorld
     situation: Situation
@@ -171,11 +171,11 @@ class UncertainGenerator:
     Attributes
     ----------
     scenario
-        Name of the scenario. The random streams depend on it.
+        Name of the scenario. The random numbers depend on this name.
     build
-        A function that draws a world and its situation, given the situation's name.
+        A function of a random generator and a name. It draws a world, and a situation of this name.
     target
-        Returns the target values that all questions about a world share.
+        A function that returns the target values that all questions about a world share.
     listed
         The name of the target value that lists the candidates.
     name
@@ -196,7 +196,7 @@ class UncertainGenerator:
     def worlds(self, seed: int = 0, before: int = 0) -> Iterator[DrawnWorld]:
         """Yield an endless series of worlds. Skip the first `before` worlds.
 
-        Each world has its own random streams, so skipping worlds does not change later ones.
+        Each world has its own random generators, so skipping worlds does not change later worlds.
         """
         for number in count(before + 1):
             seeds = np.random.SeedSequence(seed, spawn_key=(crc32(self.scenario.encode()), number))

@@ -261,9 +261,9 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
     Utilities have no unit, so only differences between actions matter. Therefore each draw is
     shifted to the same mean over all actions. The largest of several uncertain values is too large
     on average (the winner's curse). Therefore the intervals are wider if the errors are large
-    compared with the differences between actions. In generated worlds, choices are right about as
-    often as the probabilities predict, and at least nine of ten intervals contain the true value
-    (docs/dellma.md).
+    compared with the differences between actions. In most generated problems, choices are right
+    about as often as the probabilities predict, and at least nine of ten intervals contain the true
+    value. docs/dellma.md lists the exceptions.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ _LEGEND = (
 
 
 def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, Situation]:
-    """Draw a world, and a situation with all that a grower knows about the world.
+    """Draw a world, and a situation with the knowledge of a grower about the world.
 
     The overview of the report states the likelihood of every value of every factor. The outlooks
     state the effect of each value on a crop. Together they determine the expected revenue per

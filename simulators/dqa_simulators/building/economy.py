@@ -47,7 +47,7 @@ def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArr
 
 
 class Run(NamedTuple):
-    """The exact states that k alternative decisions lead to.
+    """The exact states after k alternative decisions.
 
     In each array, column j is the state after decision j. A row of an array is a row of the table
     `supply` (s rows), `demand` (d rows) or `goods` (g rows).
@@ -71,8 +71,8 @@ class Economy:
     inputs : array of shape (b,)
         The number of goods that each building needs.
     scale : array of shape (b,)
-        The factor by which a building's needs and outputs grow if its level is raised: (level + 5)
-        / level. At level 0, it is 1.
+        The factor of a building's needs and outputs after its level is raised: (level + 5) / level.
+        At level 0, the factor is 1.
     supply_goods, supply_building, max_supply, output : arrays of shape (s,)
         For each row of `supply`: the row numbers of its goods and of its building in their
         tables, and the columns max_supply and current_output.
@@ -191,7 +191,7 @@ class Economy:
 
 
 def _summing(groups: IntArray, count: int) -> Any:  # noqa: ANN401  (SciPy's stubs are incomplete)
-    """Return a matrix whose product with values, shape (n, k), sums them by group, in row order."""
+    """Return a matrix. Its product with values of shape (n, k) is their sum by group."""
     rows = np.arange(len(groups))
     return csr_array((np.ones(len(groups)), (groups, rows)), shape=(count, len(groups)))
 

@@ -23,7 +23,7 @@ _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 
 _LARGEST = 500  # highest level of a building
-# how many different goods the makers of one goods can make or need, at least
+# the minimum number of different goods that the makers of one goods can make or need
 _WINDOW = 64
 
 _FARM, _MINE, _MAKER, _CONSUMER, _IDLE = range(5)
@@ -55,7 +55,7 @@ class BuildingSize:
     Raises
     ------
     UsageError
-        The numbers contradict each other. The message states which bound they violate.
+        The numbers contradict each other. The message states the violated bound.
     """
 
     goods: int = 52
@@ -208,9 +208,9 @@ def _levels(rng: np.random.Generator, kind: _Ints) -> _Ints:
 def _goods_of_makers(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Ints:
     """Return, for each goods, the goods that its makers can make or need; shape (goods, window).
 
-    A row starts with the goods itself and by-products, and ends with inputs. A building makes the
-    first goods of the row, and needs the last goods of the row. Therefore it never needs what it
-    makes.
+    A row starts with the goods itself and by-products, and ends with inputs. A building makes goods
+    from the start of the row, and needs goods from the end of the row. Therefore no building needs
+    its own output.
     """
     a_building = -(-(size.demands + size.supplies) // size.buildings)
     window = min(size.goods, max(_WINDOW, 4 * a_building))
@@ -255,8 +255,8 @@ def _demand(
 ) -> _Flows:
     """Draw the needs of the buildings.
 
-    For each goods, all needs add up to about its `total`. If its `total` is 0, the needs are not
-    scaled.
+    `total` has the shape (goods,). The needs for a goods add up to about its total. Needs for a
+    goods with a total of 0 are not scaled.
     """
     building, position = ragged(needed)
     main = buildings.main[building]
@@ -381,7 +381,7 @@ def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float
 
 
 def _lopsided(quantile: float) -> float:
-    """Return the factor by which an economy is scaled: a quantile of a log-normal distribution.
+    """Return the scale factor of an economy: a quantile of a log-normal distribution.
 
     With this distribution, few economies are large and many are small.
     """

@@ -112,7 +112,7 @@ class BuildingSimulator:
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Return the situation after the expansion of the building `decision`; None expands none.
+        """Return the situation after the expansion of a building; None expands no building.
 
         The computed columns have the values of algorithm 2: level in all tables; max_supply and
         current_output of `supply`; max_demand and current_input of `demand`; current_price.

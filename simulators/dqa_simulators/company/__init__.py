@@ -1,1 +1,1 @@
-"""A retail company to manage over periods: orders, suppliers, prices, contracts."""
+"""The world of a retail company: orders, suppliers, prices and contracts over many periods."""

@@ -101,7 +101,7 @@ class Books:
             self.refresh(state)
 
     def refresh(self, state: State) -> None:
-        """Write the tables that an answered proposal can change: offers, sites and promotions."""
+        """Write the tables that the answer to a proposal changes: offers, sites and promotions."""
         company, now = self.company, state.period
         offers: list[Row] = []
         for item, supplier in np.argwhere(~np.isnan(company.cost)).tolist():
@@ -167,7 +167,7 @@ class Books:
         )
 
     def _write_orders(self, report: Report, period: int) -> None:
-        """Write the orders of a period, and remember the rows until the orders arrive."""
+        """Write the orders of a period, and store their final rows until the orders arrive."""
         plan, company, rows = report.plan, self.company, self.tables["orders"]
         for item, site in np.argwhere(plan.quantity).tolist():
             supplier, number = int(plan.supplier[item, site]), len(rows)
@@ -183,7 +183,8 @@ class Books:
     def _write_sale(self, period: int, names: tuple[str, str], sold: int) -> None:
         """Write a sale.
 
-        Some sales have errors, as in real data: they are posted twice, or corrected later.
+        Some rows have errors, as in real data: the quantity is doubled, or wrong and corrected
+        later.
         """
         rows, random = self.tables["sales"], self._random
         posted = sold

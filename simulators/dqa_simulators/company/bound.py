@@ -47,7 +47,7 @@ class _Scenarios:
 
 
 def bound_profit(company: Company, state: State) -> float:
-    """Return an upper bound on the profit of the periods to decide plus the final stock value."""
+    """Return an upper bound on the profit of an episode, with the final value of the stock."""
     kinds = [proposal.kind for proposal in company.proposals]
     slots = kinds.count("promotion")
     closings = range(-1, company.base.shape[1] if "closing" in kinds else 0)

@@ -35,7 +35,7 @@ _PROMISED: Final = (1, 1, 2, 1, 2)
 _DEFECTS: Final = (0.02, 0.04, 0.02, 0.10, 0.05)
 _COSTS: Final = (1.10, 1.0, 0.97, 0.93, 0.90)
 _LATE_KIND: Final = 3
-"""The kind of supplier that promises one period and rarely delivers in it."""
+"""The kind of supplier that promises a lead time of one period, but is rarely in time."""
 
 
 def draw_company(seed: int, settings: CompanySettings) -> Company:

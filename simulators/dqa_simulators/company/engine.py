@@ -323,7 +323,7 @@ def settle(company: Company, state: State) -> float:
 
 
 def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
-    """Store the answer to a proposal in a state. The period then applies the answer."""
+    """Store the answer to a proposal in a state. `play_period` applies the answer."""
     if choice == proposal.choices[0]:
         return
     if proposal.kind == "contract":
@@ -364,7 +364,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 
 
 def play_naive(company: Company, state: State, books: Books) -> float:
-    """Return the naive policy's profit, including the final value. This profit has the score 0."""
+    """Return the naive policy's profit with the final value of the stock. It has the score 0."""
     state, sold = deepcopy(state), books.sold
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)

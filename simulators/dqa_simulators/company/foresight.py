@@ -12,7 +12,7 @@ from dqa_simulators.company.plans import read_plan
 from dqa_simulators.company.reading import Reading
 
 REPLIES: Final = {"lower its prices": 0.95, "keep its prices": 1.0, "raise its prices": 1.05}
-"""The competitor's possible replies, and the factor by which each changes its prices."""
+"""The competitor's possible replies, and the factor on the competitor's prices for each reply."""
 BELOW: Final = 0.97
 """A price just below a competitor's price, as a share of that price."""
 _YEAR: Final = 52

@@ -91,7 +91,7 @@ class Proposal(NamedTuple):
     text
         The question.
     choices
-        The candidates. The first has no effect.
+        The candidates. The first candidate has no effect.
     supplier
         The supplier of a contract.
     minimum
@@ -132,7 +132,7 @@ class Company:
         By item, the elasticity of demand: `elasticity` with respect to our price, `cross` with
         respect to the competitor's price.
     season, shift
-        By period and item, the factors by which the season and the events multiply demand.
+        By period and item, the factors of the season and of the events on demand.
     promoted
         By period and item, whether the item was promoted in the history.
     lift, dip
@@ -148,7 +148,7 @@ class Company:
     default
         The usual supplier of each item.
     cost_factor
-        By period and supplier, the factor by which list prices are multiplied.
+        By period and supplier, the factor on list prices.
     late
         By period and supplier, the delay in periods.
     least

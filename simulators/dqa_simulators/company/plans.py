@@ -69,7 +69,8 @@ def propose_plans(reading: Reading) -> tuple[str, ...]:
 def default_plan(reading: Reading) -> str:
     """Return the plan that is used after two invalid plans.
 
-    It orders the last period's sales from the usual suppliers, and leaves prices unchanged.
+    The plan orders as many units as were sold in the last period, from the usual suppliers. It
+    leaves prices unchanged.
     """
     return write_plan(reading, round_order(reading.sales[-1]), reading.usual, reading.levels)
 
@@ -140,5 +141,5 @@ def _number(word: str, least: int, most: int, step: int, part: str) -> int:
 
 
 def normal_levels(reading: Reading) -> Integers:
-    """Return the level of the reference price for every item."""
+    """Return the level of the reference price, from 1, for every item."""
     return np.full(len(reading.items), NORMAL + 1)

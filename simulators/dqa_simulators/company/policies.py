@@ -1,6 +1,6 @@
 """Programs that manage the company: simple rules, and an analyst with a regression.
 
-They read only the books, like every decider.
+The programs read only the books, like every decider.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def missing_units(  # noqa: PLR0913, PLR0917
     service: float,
     left: int,
 ) -> Floats:
-    """Return the usable units that an item lacks at each site, so that the stock meets its target.
+    """Return the usable units that an item lacks at each site to reach its target stock.
 
     The target stock is at most the demand until the end of the episode. For perishable units, it is
     at most the demand until they expire.
@@ -216,7 +216,7 @@ POLICIES: Final = {
     factory.name: factory
     for factory in (
         RANDOM,
-        _factory("naive", "orders what was sold last, at reference prices: score 0", Naive),
+        _factory("naive", "orders the units that were sold last, at reference prices", Naive),
         _factory("repeat", "repeats the last orders and prices of the history", Repeat),
         _factory(
             "base-stock", "fills the stock up to the mean demand plus a safety stock", BaseStock

@@ -1,4 +1,4 @@
-"""Read the company's accounts as arrays, after all corrections are applied."""
+"""Read the books of a company as arrays, after all corrections are applied."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Offer:
     leads
         The observed lead times. Without observations, it contains only the promised lead time.
     usable
-        The share of usable units in past deliveries, after adding 100 assumed units of which 94 are
-        usable.
+        The share of usable units in past deliveries. 100 assumed units, with 94 usable units, are
+        added.
     """
 
     supplier: str
@@ -206,7 +206,7 @@ class Reading:
         return tuple(zip(*self.tables[table], strict=True))
 
     def _index(self, periods: Iterable[int], *names: Iterable[str]) -> tuple[list[int], ...]:
-        """Return the array positions of rows, given their periods, items and sites."""
+        """Return the array positions of rows with these periods, items and sites."""
         indexes = (
             {name: index for index, name in enumerate(of)} for of in (self.items, self.sites)
         )

@@ -31,7 +31,7 @@ _WHOLE: Final = Limits(rows=200_000, bytes=100_000_000, seconds=60.0, cell=10_00
 
 
 class CompanyEpisode(SoloEpisode):
-    """Some months of a company.
+    """The periods in which a player manages a company.
 
     Parameters
     ----------

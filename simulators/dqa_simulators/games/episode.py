@@ -94,9 +94,10 @@ class GameEpisode(Episode):
         return {}
 
     def _context(self) -> tuple[str, ...]:
-        """Return the statements whose rows prompts show to deciders that do not query the database.
+        """Return the statements for deciders that do not query the database.
 
-        If the tuple is empty, the prompt shows the events of the game.
+        The prompts of these deciders show the rows of the statements. If the tuple is empty, the
+        prompts show the events of the game.
         """
         return ()
 
@@ -173,7 +174,7 @@ class GameEpisode(Episode):
     def _open(self, player: str) -> Database:
         """Open the history for a player.
 
-        The database is cached. It also contains events that happen after it is opened.
+        The database is cached. Later events also appear in an open database.
         """
         if self._history is None:
             raise UsageError(

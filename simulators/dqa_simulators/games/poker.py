@@ -164,7 +164,10 @@ class PokerPosition(Position):
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """The payoffs of a lost and a won game, if the next player's boldest action is called."""
+        """The payoffs of a lost and a won game, if the next player's boldest action is called.
+
+        If no player acts next, they are the payoffs with the present bets.
+        """
         betting = self.betting
         most = float(max((betting.after(self.betting.actions[-1]) if self.mover else betting).bets))
         return -most, most

@@ -85,7 +85,7 @@ def replay(
         The initial position.
     deal
         Returns the position after a deal, from a position and the text of the cards. Only games
-        with events of chance need it.
+        with events of chance need this function.
 
     Raises
     ------

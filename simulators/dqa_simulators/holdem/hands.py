@@ -61,8 +61,8 @@ def strength(cards: ArrayLike) -> Numbers:
     two, trip = best[2, pairs], best[1, trips]
     pair_of_house = best[1, pairs & ~trip]
     worth: Numbers = np.zeros_like(ranks)
-    # In the order of `CATEGORIES`. Seven cards with a flush contain neither a full house nor four
-    # of a kind, and the same is true for a straight.
+    # In the order of `CATEGORIES`. Seven cards with a flush or a straight contain neither a full
+    # house nor four of a kind.
     for kind, (formed, others) in enumerate(
         (
             (best[5, ranks], 0),

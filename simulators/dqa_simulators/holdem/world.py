@@ -30,15 +30,15 @@ class HoldemSettings(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     strong
-        ``"uniform"`` for an ordinary deal. Otherwise, for each hand category, the weight with which
-        one player's hand at the river has this category; 0 if the category is missing
-        (`dqa_simulators.holdem.position.deal_by_share`).
+        ``"uniform"`` for an ordinary deal. Otherwise, for each hand category, the relative
+        frequency of this category as one player's hand at the river. A missing category has the
+        frequency 0 (`dqa_simulators.holdem.position.deal_by_share`).
     """
 
     strong: Literal["uniform"] | dict[str, float] = Field(
         default_factory=lambda: dict(DEFAULT_SHARES),
         description=(
-            "'uniform' for an ordinary deal, or weights for drawing one player's hand category"
+            "'uniform' for an ordinary deal, or the weight of each category of one player's hand"
         ),
     )
 

@@ -58,7 +58,7 @@ class Seen(NamedTuple):
 class Engine:
     """The process in which TextWorld runs.
 
-    If threads share it, their requests run one after another.
+    If several threads use the process, their requests run one after another.
 
     Raises
     ------
@@ -179,7 +179,7 @@ class RunningGame:
 
 
 def plan(problem: Problem) -> tuple[str, ...]:
-    """Return the planner's commands that solve a problem; empty if it finds no plan."""
+    """Return the planner's commands that solve a problem; empty if the planner finds no plan."""
     named = sorted({name for fact in problem.facts for name in fact[1:]})
     names, reduced = engine().ask("name", identities=named), problem.reduced()
     called = {one.lower(): names.get(one.lower(), one.lower()) for one in reduced.types}

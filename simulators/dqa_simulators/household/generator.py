@@ -50,7 +50,7 @@ def draw_game(tables: Tables, task: TaskName, seed: int) -> DrawnGame:
     task
         The type of the task.
     seed
-        The seed. All random choices depend on it and on the type of the task.
+        The seed. All random choices depend on the seed and on the type of the task.
 
     Raises
     ------
@@ -135,7 +135,7 @@ class _Drawing:
             ]
         if task.allowed:
             pairs = [pair for pair in pairs if pair[0] in self._tables.allowed[task.allowed]]
-        # The thing must also fit into a receptacle of a different type, where it is placed first.
+        # The thing must also fit into a receptacle of a different type, its initial location.
         pairs = [
             (thing, place)
             for thing, place in pairs
@@ -173,9 +173,9 @@ class _Drawing:
         """Draw the receptacle that contains a thing.
 
         Half of the time the type of the receptacle is drawn first; otherwise the receptacle is
-        drawn from all that fit. If the type were always drawn first, one counter would get as many
-        things as all cabinets together. If the type were never drawn first, most things would be in
-        cabinets.
+        drawn from all fitting ones. If the type were always drawn first, one counter would get as
+        many things as all cabinets together. If the type were never drawn first, most things would
+        be in cabinets.
         """
         fitting = [
             (name, type_)

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 _WORD: Final = re.compile(r"\w+")
 _TRANSLATIONS: Final = 16
-"""The number of cached game translations (a few MB each), which take most of a start's time."""
+"""The number of cached translations, a few MB each. Translating is the slowest part of a start."""
 
 
 _Seen: TypeAlias = tuple[str, tuple[str, ...], bool]
@@ -88,7 +88,7 @@ class TextWorld:
         return {one: str(demangler.demangle_alfred_name(one)).strip() for one in infos}
 
     def plan(self, problem: str, names: Mapping[str, str]) -> list[str]:
-        """Return the planner's commands for a problem in PDDL; empty if it finds no plan."""
+        """Return the planner's commands for a problem in PDDL; empty if there is no plan."""
         state = self._logic.PddlState(self._planning, problem, self._parsed)
         infos = {identity: self._named(identity, "") for identity in names}
         for identity, name in names.items():
@@ -170,7 +170,7 @@ def serve(connection: Connection, domain: str, grammar: str) -> None:
     A reply is a pair: the result and an empty text, or None and the traceback.
     """
     # alfworld creates this folder if it is missing (by default in the user's home), but does not
-    # read it. Any existing folder prevents that.
+    # read it. If the variable names an existing folder, alfworld creates none.
     os.environ.setdefault("ALFWORLD_DATA", str(Path(__file__).parent))
     world = None
     while True:

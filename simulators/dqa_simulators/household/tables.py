@@ -74,8 +74,8 @@ class Room(NamedTuple):
     kind
         ``Kitchen``, ``LivingRoom``, ``Bedroom`` or ``Bathroom``.
     receptacles
-        Pairs of a receptacle's type and the number of the spot at which the player can use it.
-        Several receptacles may share a spot.
+        Pairs of a receptacle's type and the number (from 0) of the spot where the player can use
+        the receptacle. Several receptacles may share a spot.
     things
         The types of movable things in the room, in alphabetical order.
     """
@@ -87,7 +87,7 @@ class Room(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """alfworld's tables. They are sorted, so that no result depends on the order of a set.
+    """alfworld's tables. All lists are sorted, so that no result depends on the order of a set.
 
     Attributes
     ----------

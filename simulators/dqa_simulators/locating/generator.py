@@ -42,7 +42,7 @@ class LocatingSize:
     Raises
     ------
     UsageError
-        The numbers contradict each other. The message states which bound they violate.
+        The numbers contradict each other. The message states the violated bound.
     """
 
     nodes: int = 80

@@ -38,7 +38,7 @@ class Grouped(NamedTuple):
         return self.items[self.starts[group] : self.starts[group + 1]]
 
     def of(self, groups: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the concatenated items of several groups, and the number of items of each."""
+        """Return the concatenated items of several groups, and the number of items per group."""
         first = self.starts[groups]
         counts = self.starts[groups + 1] - first
         positions = np.repeat(first - (np.cumsum(counts) - counts), counts)
@@ -96,9 +96,9 @@ class FlowGraph:
         """Return the edge that each merchant supports: merchant i is at ``nodes[i]``.
 
         If possible, the edge leads directly to the home ``homes[i]``. Otherwise it is the first
-        edge to a node from which the home can be reached. Edges are in table order. With `by_name`,
-        they are in the order of their targets' names (code points). The result is -1 if the home
-        cannot be reached.
+        edge to a node from which the home can be reached. The first edge is the first in table
+        order or, with `by_name`, the edge whose target has the first name (by code points). The
+        result is -1 if the home cannot be reached.
         """
         chosen = np.full(len(nodes), -1, np.intp)
         distinct, home_of = np.unique(homes, return_inverse=True)

@@ -9,10 +9,10 @@ section 3.1, Figure 7 and Algorithm 1. Powers and values are in the units of the
    (TP_total).
 2. Flow (Eq. 1, 2), in topological order. outgoing = (local_value + ingoing) * power of the
    countries that are not at home at the node / total_power. A merchant away from home supports the
-   direct flow to its home. Without a direct flow, it supports a flow from whose dest its home can
-   be reached: the first by name of the dest. outgoing is divided among the flows in proportion to
-   their supporting power, or equally if no flow is supported. Each flow adds 1.05 * flow to the
-   ingoing of its dest.
+   direct flow to its home. Without a direct flow, it supports a flow to a node from which its home
+   can be reached. Of several such flows, it supports the first by name of the dest. outgoing is
+   divided among the flows in proportion to their supporting power, or equally if no flow is
+   supported. Each flow adds 1.05 * flow to the ingoing of its dest.
 3. Profit at the home (Eq. 3) = (local_value + ingoing) * the country's power / total_power.
 
 The other rule sets follow the released program, reconstructed from its published answers:
@@ -26,8 +26,8 @@ The other rule sets follow the released program, reconstructed from its publishe
 The rules define cases that the paper does not define:
 
 - The candidates are all nodes except the question's home. A merchant has no effect at a node where
-  its country already has a merchant. It also has none where its country has no row in
-  `node_country`.
+  its country already has a merchant. A merchant also has no effect at a node without a row of its
+  country in `node_country`.
 - The column is_home decides whether a row is "at home". A merchant steers towards
   country.home_node. The profit is computed at the home in the question.
 - A node without power has no outgoing value. The profit is 0 at a home without power, and at a
@@ -39,8 +39,8 @@ is negative or missing.
 
 Order of summation: powers are summed in the order of `node_country`, arrivals at a node in the
 order of `flow` (`dqa_simulators.locating.flows`). A different row order changes outcomes of
-``paper`` only by rounding errors. It can change the answer only if the outcomes of two
-candidates differ by no more than rounding errors.
+``paper`` only by rounding errors. The answer can change only if the outcomes of two candidates
+differ only by rounding errors.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ class State:
         return self.world.graph.steered_edges(nodes, homes, by_name=self.rules.by_name)
 
     def profit(self, ingoing: FloatArray, home: int, power: float) -> FloatArray:
-        """Return the profit at home, given the ingoing value and the country's power at home.
+        """Return the profit at the node `home`; `ingoing` and `power` are the values at this node.
 
         The profit is (local_value + ingoing) * power / total_power (PlanRAG, Eq. 1 and 3), and 0
         at a home without power. The rule set ``released`` subtracts the outgoing value of home:

@@ -33,10 +33,10 @@ INFORMED_SIMULATIONS: Final = 1000
 """The number of simulations per choice of the informed player."""
 
 FAIR_SAMPLES: Final = 3
-"""The number of drawn values of the opponent per choice."""
+"""The number of draws of the opponent's values per choice."""
 
 FAIR_SIMULATIONS: Final = 500
-"""The number of simulations for each drawn value."""
+"""The number of simulations for each draw of the opponent's values."""
 
 _EXPLORATION: Final = 0.5
 """The exploration constant of UCT, as a share of the pool's value."""
@@ -59,10 +59,13 @@ class InformedSearch(InformedPolicy):
 
 
 class FairSearch(Policy):
-    """Searches states for each set of values the opponent may have; see `possible_values`."""
+    """Searches states with drawn values of the opponent; see `possible_values`."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Draw values, search with each, and return the action with the most visits."""
+        """Draw values of the opponent several times, and search with each draw.
+
+        Return the action with the most visits in all searches.
+        """
         known = cast("NegotiationPosition", position)
         if known.part == "utterance":
             return known.fallback
@@ -75,9 +78,9 @@ class FairSearch(Policy):
 
 
 def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
-    """Return the possible values of the opponent, of shape (values, 3).
+    """Return the possible values of the opponent, of shape (n, 3): a value of each item per row.
 
-    With any of them, the pool is worth as much to the opponent as to the viewer. The opponent is
+    With each row, the pool is worth as much to the opponent as to the viewer. The opponent is
     assumed to make only counter-proposals that are worth at least as much to the opponent as the
     declined proposal. Values that contradict this assumption are removed. If a proposal would
     remove all values, the proposal is ignored.

@@ -35,7 +35,7 @@ _SHARE_WITH_RANGE: Final = 0.3
 
 
 class _Draws:
-    """The random numbers of one product. Each is used once."""
+    """The random numbers of one product. Each number is used once."""
 
     def __init__(self, numbers: Sequence[float]) -> None:
         self._numbers = iter(numbers)
@@ -56,7 +56,10 @@ class _Draws:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of product in the vocabulary. `options` are keys of the vocabulary's `spellings`."""
+    """A kind of product in the vocabulary.
+
+    `options` maps the name of an option to keys of the vocabulary's `spellings`.
+    """
 
     query: str
     nouns: tuple[str, ...]
@@ -160,7 +163,7 @@ def _options(
 ) -> tuple[tuple[str, str], ...]:
     """Return the options of a product.
 
-    The values of an option are consecutive entries of a list.
+    The values of an option are consecutive entries of a list in the vocabulary.
     """
     found = []
     for name, lists in kind.options.items():

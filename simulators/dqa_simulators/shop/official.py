@@ -84,8 +84,8 @@ _INSTRUCTIONS: Final = TypeAdapter(dict[str, tuple[_Instruction, ...]])
 def find_files(folder: Path) -> Files:
     """Return WebShop's files in a folder.
 
-    If there are several files of a kind, the file with the shortest name is used, which contains
-    all products. If a file of attributes has the same ending as the file of products, it is used.
+    Of several files of a kind, the file with the shortest name is used: it contains all products.
+    A file of attributes with the same ending as the file of products has priority.
 
     Raises
     ------

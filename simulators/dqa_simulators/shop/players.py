@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LOOKS: Final = 2
 """The number of products that the shopper compares."""
 _GOOD: Final = 0.99
-"""The share of wanted words at which the shopper stops comparing."""
+"""The shopper stops comparing at a product with at least this share of the wanted words."""
 _PRICE: Final = re.compile(r"\$(\d+(?:\.\d+)?)(?: to \$(\d+(?:\.\d+)?))?")
 _LABELS: Final = (pages.BACK, pages.PREVIOUS)
 """The labels before the options on a page of a product."""
@@ -32,7 +32,7 @@ _SHOWN_PRICE: Final = "Price: "
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The wish in the words of an instruction.
+    """The wish of a customer, read from an instruction.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Wish:
         return price is None or self.bound is None or price <= self.bound
 
     def asks_for(self, values: Sequence[str]) -> str | None:
-        """Return the longest of the values that the wish contains; None if it contains none."""
+        """Return the longest of the values that the wish contains; None without such a value."""
         named = [
             value
             for value in values
@@ -72,7 +72,7 @@ class Wish:
 
 @lru_cache(maxsize=1024)
 def read_wish(instruction: str) -> Wish:
-    """Return what an instruction asks for: the product, its options and the highest price."""
+    """Return the wish in an instruction: the product, its options and the highest price."""
     text = without_bound(instruction)
     return Wish(text.lower(), frozenset(key_words(text)), find_bound(instruction))
 
@@ -80,7 +80,7 @@ def read_wish(instruction: str) -> Wish:
 class Shopper(Policy):
     """Searches, compares the most likely products, and buys the best one with the wanted options.
 
-    It uses only the instruction and the pages.
+    The shopper uses only the instruction and the pages.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
@@ -144,7 +144,7 @@ def _pick(strings: list[str], wish: Wish, looks: dict[str, float], actions: list
 
 
 def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
-    """Return the click on the next wanted option. If all are chosen, return the click that buys."""
+    """Return the click on the next wanted option, or the click that buys if all are chosen."""
     position = next(i for i, one in enumerate(strings) if one.startswith(_SHOWN_PRICE))
     options: list[list[str]] = []
     for string in strings[: max(position - 1, 0)]:

@@ -72,7 +72,7 @@ class Goal:
     Attributes
     ----------
     number
-        The index of the goal in the catalogue.
+        The index of the goal in the catalogue, from 0.
     asin
         The id of the product that the goal describes.
     instruction
@@ -80,8 +80,7 @@ class Goal:
     attributes
         The wanted properties of the product.
     options
-        Pairs of an option's name and the wanted value. If the name is unknown, a number replaces
-        it.
+        Pairs of an option's name and the wanted value. A number replaces an unknown name.
     bound
         The maximum price in dollars; `NO_BOUND` for no bound.
     """

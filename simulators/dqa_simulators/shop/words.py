@@ -53,7 +53,7 @@ def without_bound(instruction: str) -> str:
 
 
 def find_bound(instruction: str) -> float | None:
-    """Return the price bound of an instruction, in dollars; None if it has none."""
+    """Return the price bound of an instruction, in dollars; None without a bound."""
     found = _BOUND.search(instruction)
     return None if found is None else float(found["dollars"])
 
@@ -67,9 +67,9 @@ def key_words(text: str) -> tuple[str, ...]:
 def propose_searches(instruction: str) -> tuple[str, ...]:
     """Return one to three searches for an instruction.
 
-    The first contains all words that describe the product. The second contains the words of the
-    instruction's first part, which names the product. The third also contains the words of the
-    last part.
+    The first search contains all words that describe the product. The second search contains the
+    words of the instruction's first part, which names the product. The third search also contains
+    the words of the last part.
     """
     wish = without_bound(instruction)
     parts = [part for part in _HEAD_ENDS.split(wish) if key_words(part)] or [""]
@@ -80,7 +80,7 @@ def propose_searches(instruction: str) -> tuple[str, ...]:
 
 
 def _search_words(text: str) -> list[str]:
-    """Return the words of a wish that describe the product. The word "of" between them stays."""
+    """Return the words of a wish that describe the product, and the word "of" between them."""
     words = words_of(text)
     around = zip(["", *words], words, [*words[1:], ""], strict=False)
     return [

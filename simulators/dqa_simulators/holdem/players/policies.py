@@ -1,4 +1,4 @@
-"""Policies that play hold'em, and the features that they see. They need only NumPy."""
+"""Policies that play hold'em, and the features that they see. The policies need only NumPy."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def strength(hole: tuple[int, ...], board: tuple[int, ...]) -> float:
 
 @cache
 def _before_flop(high: int, low: int, suited: bool) -> float:
-    """Return the strength of two cards, given their ranks and whether they are suited."""
+    """Return the strength of two private cards with these ranks, suited or not."""
     hole = np.array([[high * 4, low * 4 + (not suited)]])
     return float(_sampled(hole, np.empty((1, 0), dtype=np.int64), _DRAWS_BEFORE_FLOP)[0])
 

@@ -1,10 +1,11 @@
 """Find the candidate that an answer names. Answers are validated, not interpreted.
 
-An answer is the text after its first label. Labels are "Final Answer:", and words such as
-"Decision:" at the beginning of a line or sentence. An answer names a candidate if exactly one
-candidate occurs in it as whole words. Case, accents, quotes, markup and the signs between words are
-ignored. Of overlapping names, only the longest is used. A single number in an answer is read as an
-id if it is the first word, the last word, or the word after the scenario's noun.
+If a text has labels, the answer is the text after the first label. Labels are "Final Answer:", and
+words such as "Decision:" at the beginning of a line or sentence. An answer names a candidate if
+exactly one candidate occurs in it as whole words. Case, accents, quotes, markup and the signs
+between words are ignored. Of overlapping names, only the longest is used. A single number in an
+answer is read as an id if it is the first word, the last word, or the word after the scenario's
+noun.
 
 An answer with a question mark, "not", "avoid" or a similar word may reject its candidate. Such an
 answer is refused. An answer with no candidate or with several candidates is also refused. The error
@@ -102,8 +103,8 @@ def choice_in(
 ) -> Candidate:
     """Return the candidate that a decision chose, or that its answer names.
 
-    A user's own decider may not have checked its choice. See `read_answer` for `equally_good` and
-    for errors.
+    The choice of a user's own decider may be unchecked, so it is used only if it is a candidate.
+    See `read_answer` for `equally_good` and for errors.
     """
     if decision.choice is not None and decision.choice in candidates:
         return decision.choice
@@ -167,8 +168,8 @@ def read_answer(
 def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
     """Find the passages of a text that match a form; return them and the rest of the text.
 
-    Case, and spaces around signs, are ignored. The result has the spelling of the form.
-    If a form ends with ``...``, the passage ends at the end of the line.
+    Case, and spaces around signs, are ignored. The passages are returned in the form's spelling. If
+    a form ends with ``...``, the passage ends at the end of the line.
     """
     written: dict[str, None] = {}
     for one in forms_of(form):

@@ -65,7 +65,7 @@ class Settings:
         The budget of one decision. When the budget is spent, the best choice so far becomes the
         decision.
     epoch
-        The number of the repetition in an evaluation, from 1. Random draws depend on it.
+        The number of the repetition in an evaluation, from 1. Random draws depend on this number.
     """
 
     max_steps: int = 20

@@ -38,7 +38,7 @@ class Baseline(Decider):
     name
         The name of the decider in commands.
     choose
-        The rule.
+        A function that chooses a candidate.
     """
 
     def __init__(self, name: str, choose: _Choose) -> None:
@@ -187,7 +187,7 @@ class HeuristicDecider(Decider):
         UsageError
             The question belongs to another scenario.
         DataError
-            The baseline's statement cannot run on the database.
+            The heuristic's statement cannot run on the database.
         """
         self.check(question)
         recorder = Recorder()

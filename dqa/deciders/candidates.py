@@ -23,9 +23,9 @@ def nouns_of(question: Question) -> tuple[str, ...]:
 def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     """Return the recorded outcomes of a question; None if there are none.
 
-    The baseline is the outcome without a decision. A scenario with a query for outcomes defines
-    the baseline. In other scenarios, the baseline is 0 for the goal ``maximise``, and unknown for
-    the goal ``minimise``.
+    The baseline is the outcome without a decision. A scenario whose outcomes come from a query
+    defines the baseline. In other scenarios, the baseline is 0 for the goal ``maximise``, and
+    unknown for the goal ``minimise``.
     """
     if truth.outcomes is None or question.candidates is None:
         return None

@@ -129,15 +129,15 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
 def _compared(
     question: Question, actions: tuple[Candidate, ...], tables: tuple[Evidence, ...], method: str
 ) -> tuple[Candidate, ...]:
-    """Return the actions to compare: a short list as a whole, otherwise the actions in the rows."""
+    """Return the actions to compare: all of a short list, otherwise the actions in the rows."""
     if len(actions) <= _FEW:  # no row names the candidate "none"
         return actions
     found = find_named_actions(actions, tables)
     if len(actions) > MOST_COMPARED and not found:
         raise UsageError(
             f"Question '{question.key}' has {len(actions):,} candidates. {method} compares "
-            "only candidates that a column of the context lists, but no column of it lists "
-            "candidates. Give a statement whose first column lists the few best candidates "
+            "only candidates that a column of the context lists, but there is no such column. Give "
+            "a statement whose first column lists the few best candidates "
             "(--context 'SELECT id, ... ORDER BY ... LIMIT 20', or context.sql of the scenario), "
             "or use an agent, which narrows the candidates by queries."
         )
@@ -213,7 +213,7 @@ def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
 _NEARLY_ALL = 0.9
 """The minimum share of actions in a column that lists actions."""
 _HALF = 0.5
-"""If a column lists actions, another column with a larger share of actions is used, too."""
+"""If a column lists actions, other columns with more than this share of actions are used, too."""
 _FEWEST = 2
 """The minimum number of different actions in a column that lists actions."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")
@@ -227,16 +227,16 @@ def find_named_actions(
     """Return the actions in the rows; () if no column lists actions.
 
     A column lists actions if nearly all of its cells are actions, and at least two are different.
-    So a column of quantities is ignored, even if some of them equal ids by chance. Columns with the
-    same name are combined.
+    Therefore a column of quantities is ignored, even if some quantities equal ids by chance.
+    Columns with the same name are combined.
 
     In addition to a column that lists actions, columns with actions in more than half of their
     cells are used. An unnecessary action costs only one more comparison, but an omitted action
     cannot be chosen.
 
-    A very long list of actions contains nearly every number. For such a list, only one column of
-    each table is used: the first that lists actions. The returned actions then have the order of
-    the rows.
+    If the list of actions is very long, nearly every number is an id. Then, only one column of each
+    table is used: the first that lists actions. The returned actions then have the order of the
+    rows.
 
     Parameters
     ----------

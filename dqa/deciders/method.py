@@ -80,7 +80,7 @@ class Asking:
     tries
         The maximum number of unusable replies to one prompt.
     calls
-        Retries, limits and budget.
+        The retries, limits and budget of model calls.
     recorder
         Records prompts, replies and results.
     """
@@ -92,7 +92,7 @@ class Asking:
     recorder: Recorder = field(default_factory=Recorder)
 
     def render(self, name: str, **values: Any) -> str:  # noqa: ANN401  (values of the template)
-        """Return the template ``prompts/NAME.md`` with its values filled in."""
+        """Return the text of the template ``prompts/NAME.md``, with these values filled in."""
         return fill_in(self.package, name, **values)
 
     def ask(  # noqa: PLR0913  (each is a choice of the caller)
@@ -156,7 +156,7 @@ class Asking:
     def _ask_until_read(
         self, model: ChatRunnable, prompt: BaseMessage, read: Callable[[str], _Kind]
     ) -> _Kind:
-        """Return the first reply without flaws, or the best one of `tries` replies."""
+        """Return the first reply without flaws, or the best of `tries` replies."""
         from langchain_core.messages import AIMessage
 
         from dqa.models.calling import call_model
@@ -329,8 +329,8 @@ def method(
     name, description
         The name and the description in lists and results.
     decider
-        The class, or ``package.module:Class``, which is imported when a decider is created. It is
-        called with name, model and settings.
+        The class, or ``package.module:Class``, which is imported when a decider is created. The
+        class is called with name, model and settings.
     settings
         The class of the method's own settings.
     more

@@ -132,7 +132,7 @@ _TEXT = re.compile(r"char|text|string|clob|enum", re.IGNORECASE)
 _SAMPLED = re.compile(
     rf"(?!.*(?:\[|list|map|struct)).*(?:{_TEXT.pattern}|bool|tinyint\(1\))", re.IGNORECASE
 )
-"""The types of columns with samples: texts and booleans, but not lists or maps of them."""
+"""Matches the types whose columns get samples: texts and booleans, but no lists and maps."""
 
 
 _NAMED = 8
@@ -173,7 +173,7 @@ def shown_schema(
     samples
         Number of sample values of each text and boolean column.
     about
-        The texts of the question. If the schema is too long, the tables in these texts have
+        The texts of the question. If the schema is too long, tables that these texts name have
         priority.
     most
         The maximum number of tokens of the text, as estimated by `estimate_tokens`.
@@ -200,8 +200,8 @@ def sampled_schema(
 
     One guarded statement per column reads the values, so a policy that hides a column hides its
     values. The values are distinct and sorted. In PostgreSQL, texts are sorted by character codes.
-    A column has no samples if its statement takes more than a third of the time limit, or if the
-    time limit is reached.
+    All statements together have a time limit. A column has no samples if its statement takes more
+    than a third of this limit, or if the limit has passed.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def read_action(
     Case, surrounding signs and a label such as "Action 2." before a name are ignored. A label
     without a name, such as "Action 2", means the action with this number in the list. If another
     action has this number as its name, the decision is ambiguous. A number without a label means
-    the action with this name, otherwise the action at this position in the list.
+    the action with this name, otherwise the action at this position (from 1) in the list.
     `dqa.deciders.answers.read_answer` reads all other decisions.
 
     Raises
@@ -113,7 +113,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
             found, end = decoder.raw_decode(text, start)
             yield found
         except RecursionError:
-            return  # each further attempt would take as long
+            return  # nested too deeply, like the rest of the text
         except ValueError:
             pass  # a brace in prose, or an incomplete object
         start = text.find("{", end)

@@ -16,7 +16,7 @@ from dqa.core.question import Candidate
 from dqa.core.review import Review, Settled, current_reviewing
 from dqa.guard import GuardedDatabase, GuardVerdict, check
 
-_ALLOWED = "The guard lets it run: it only reads."
+_ALLOWED = "The guard allows the statement, because it only reads."
 _ONWARD: Mapping[str, str] = {
     "statement": "Write another statement that takes this into account, or continue without one if "
     "none is needed.",
@@ -45,7 +45,7 @@ def settle_statement(statement: str, database: Database) -> Settled:
 
     def problem_with(correction: str) -> str:
         verdict = _verdict(correction.strip(), database)
-        return "" if verdict.allowed else f"The guard does not let it run: {verdict.reason}"
+        return "" if verdict.allowed else f"The guard refuses the statement: {verdict.reason}"
 
     review = Review(
         kind="statement",
@@ -119,7 +119,7 @@ def describe_refusal(settled: Settled, what: str = "statement") -> str:
     settled
         The result of the review.
     what
-        The text: a ``statement``, ``decision``, ``plan`` or ``new plan``.
+        The kind of the text: ``statement``, ``decision``, ``plan`` or ``new plan``.
     """
     reason = f"Reason: {settled.reason}." if settled.reason else "No reason was given."
     return f"A person refused your {what}. {reason} {_ONWARD[what]}"

@@ -53,7 +53,7 @@ class Simulation:
     rules
         The name of the rule set; None for the first rule set of the simulator.
     limits
-        The limits of each result. The worst rows are cut.
+        The limits of each result. If a result exceeds them, its worst candidates are left out.
     display
         How numbers are shown, and whether candidates without an effect share a row.
 
@@ -90,7 +90,7 @@ class Simulation:
             raise UsageError(
                 f"Question '{question.key}' cannot be simulated, because its scenario '{name}' "
                 f"has no simulator. Scenarios with a simulator: {', '.join(simulated) or 'none'}. "
-                "Use a decider that needs no simulator, or add the source of the outcomes to its "
+                "Use a decider that needs no simulator, or define the outcomes in its "
                 "scenario.toml ([outcomes])."
             )
         simulator = plugins.simulator(name)
@@ -228,7 +228,7 @@ def _column_of(scenario: Scenario, kind: Kind) -> str:
 
 
 def _folded(alike: list[Candidate]) -> list[str]:
-    """Return a line that names all candidates in `alike` after the first, which has a row."""
+    """Return a line that names all candidates in `alike` except the first, which has a row."""
     if not alike:
         return []
     first, *others = (dump_row([candidate])[1:-1] for candidate in alike[: _NAMED + 1])

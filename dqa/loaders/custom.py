@@ -91,7 +91,7 @@ class _Position(NamedTuple):
 
     @contextmanager
     def field(self, name: str = "") -> Iterator[None]:
-        """Add the position and the name of a field to errors that are raised in the block."""
+        """Add the question's position and the field's name to errors of the ``with`` block."""
         try:
             yield
         except (DataError, QueryError, UsageError) as error:
@@ -102,7 +102,7 @@ class _Position(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A question as the file or list contains it. Its scenario and database are not known yet."""
+    """A question as the user wrote it. Its scenario and database are not looked up yet."""
 
     written: OwnQuestion
     at: _Position
@@ -123,7 +123,7 @@ def _line(value: object, at: _Position, scenario: str | None) -> _Line:
 
 @dataclass
 class _Reading:
-    """Resolves questions, and opens their databases on first use.
+    """Looks up the scenario and database of each question. Opens a database on first use.
 
     Attributes
     ----------
@@ -245,13 +245,13 @@ class _Reading:
         return self.databases[name]
 
     def _with_outcomes(self, question: Question, truth: Truth) -> Truth:
-        """Return the right answers, together with outcomes that the scenario's statement returns.
+        """Return the right answers, with the outcomes that the scenario's statement returns.
 
-        If the scenario has a simulator in Python, the whole database is read, once per scenario.
+        If the scenario has a simulator in Python, read the whole database (once per scenario).
         """
         scenario, name = question.scenario, question.situation
         if scenario not in plugins.names("simulator"):
-            return truth  # the scenario, if any, cannot calculate outcomes
+            return truth  # there is no scenario that calculates outcomes
         simulator, database = plugins.simulator(scenario), self._database(name)
         if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
             outcomes = simulator.outcomes_in(database, question)
@@ -293,7 +293,7 @@ def _judged_by(
     if not written.forbidden and written.outcomes is None:
         return truth
     if candidates is None:
-        raise UsageError("needs candidates: list them")
+        raise UsageError("needs candidates: list them in 'candidates'")
     forbidden = _answers_of(written.forbidden, candidates)
     best, outcomes = tuple(one for one in candidates if one not in forbidden), None
     if written.outcomes is not None:

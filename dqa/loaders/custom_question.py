@@ -20,7 +20,7 @@ from dqa.scenarios.parameters import LIST_SEPARATOR
 
 
 def _listed(value: object) -> object:
-    """Return a value as a tuple. A list of values becomes a tuple of these values."""
+    """Return the items of a list as a tuple. Any other value becomes a tuple with one item."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
@@ -43,7 +43,7 @@ def _candidates(value: object) -> object:
 
 
 def _text(value: object) -> object:
-    """Return a value of a target as text. A list of values becomes one text with separators."""
+    """Return a parameter's value as text. A list of values becomes one text with separators."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
@@ -59,7 +59,7 @@ def _read(convert: Callable[[object], object], written: object) -> BeforeValidat
 TargetValue: TypeAlias = Annotated[
     str, _read(_text, str | int | float | bool | list[str | int | float])
 ]
-"""A value of a target, as text."""
+"""The value of a parameter of the question, as text."""
 _LISTED = "the statement (write names as a list)"
 _ASKED = "'candidates' (--candidates): the statement (for names, use a list or --candidate-name)"
 _OneOrMore: TypeAlias = Annotated[tuple[str, ...], _read(_listed, str | list[str])]
@@ -90,18 +90,18 @@ class UserQuestion(Record, use_attribute_docstrings=True):
     """Scenario of the data in the database. It supplies the question, the rules and the
     simulator."""
     target: dict[str, TargetValue] = Field(default_factory=dict)
-    """Values of parameters of the scenario's question. The option sets one; it may be repeated."""
+    """Values of the parameters of the scenario's question. Repeat the option to set several."""
     rules: str | None = None
     """Business rules for the decision."""
     candidates: _Candidates | None = None
-    """Statement whose first column contains the possible decisions, or a list of them."""
+    """Statement whose first column lists the possible decisions, or a list of these decisions."""
     context: _OneOrMore = ()
-    """Statements whose rows are shown to deciders that write no statements. The option adds one; it
-    may be repeated."""
+    """Statements whose rows are shown to deciders that write no statements. Repeat the option to
+    add several."""
 
     @classmethod
     def _called(cls, field: str) -> str:
-        """Return what messages call a field."""
+        """Return the name of a field in messages."""
         return f"'{field}' (--{field})"
 
     @model_validator(mode="after")
@@ -165,7 +165,8 @@ def read_question(
     database
         A function that opens the database. It is called only if the database is needed.
     field_of
-        A function that returns a context for a field. Errors of the field are raised in it.
+        A function that returns a context manager for a field. The field is read in this context,
+        which may add the field's name to errors.
     """
     from dqa.loaders.live_questions import ask_scenario, require_candidates
 
@@ -188,7 +189,7 @@ def read_question(
 def list_candidates(
     listed: tuple[Candidate, ...] | str, database: Callable[[], Database], called: str = _LISTED
 ) -> tuple[Candidate, ...]:
-    """Return the candidates. If a statement lists them, it runs once, and the guard checks it."""
+    """Return the candidates. If a statement lists them, the guard checks it, and it runs once."""
     if not isinstance(listed, str):
         return tuple(dict.fromkeys(listed))
     found = listed_candidates(listed, database(), called)
@@ -239,8 +240,8 @@ class OwnQuestion(UserQuestion):
     )
     heuristics: dict[str, _Candidates] = Field(
         default_factory=dict,
-        description="baselines by name: each is a list or a statement, and its first value is the "
-        "choice",
+        description="baselines by name; each baseline is a list or a statement, and chooses the "
+        "first value",
     )
     id: _Id = Field(None, description="a unique id in the file; by default the line number")
     tags: _OneOrMore = Field((), description="tags by which results are grouped")
@@ -250,7 +251,7 @@ class OwnQuestion(UserQuestion):
 
     @classmethod
     def _called(cls, field: str) -> str:
-        """Return what messages call a field. A file has no options."""
+        """Return the name of a field in messages. A file has no options, so messages name none."""
         return f"'{field}'"
 
     @classmethod
@@ -260,7 +261,7 @@ class OwnQuestion(UserQuestion):
 
     @classmethod
     def checked(cls, value: object) -> Self:
-        """Convert an object to a question. If a field is wrong, raise `DataError` with the fix."""
+        """Convert an object to a question. If a field is wrong, raise `DataError` with a fix."""
         if not isinstance(value, dict):
             raise DataError(
                 "a question is an object of fields, such as "

@@ -26,10 +26,11 @@ from dqa.scenarios.reading import DOCUMENT
 from dqa.scenarios.tables import order_of, table_in
 
 _KNOWN = 10_000
-"""The maximum number of values from which a similar value is suggested."""
+"""The maximum number of values that an error message searches for a similar value."""
 _NARROWED = 10_000
-"""If a question has more candidates, its text contains the statement that lists them. A model can
-then narrow them down by queries."""
+"""If a question has more candidates than this, its text contains the statement that lists them. A
+model can then narrow them down by queries.
+"""
 
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
@@ -40,7 +41,7 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     scenario
         The scenario.
     database
-        A database with the scenario's tables, and perhaps others.
+        A database with the scenario's tables, and perhaps with other tables.
     target
         The values of the question's parameters. A parameter with only one possible value may be
         missing.
@@ -199,7 +200,7 @@ class LiveScenario:
         return tuple(dict.fromkeys(typed_text(cell, kind) for cell in found))
 
     def _named(self, key: str, text: str, target: Mapping[str, str]) -> str:
-        """Return the value that a text names.
+        """Return the value of a parameter that a text names.
 
         Raise `UnknownNameError` if no value has this name.
         """

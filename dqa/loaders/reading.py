@@ -28,7 +28,7 @@ class QuestionReader(Protocol):
     in_place
         Whether the questions use existing databases, so that nothing is loaded.
     rule_set
-        The rule set under which answers are right. None if question sets have their own rule sets.
+        The rule set under which answers are right. None if each folder names its own rule sets.
     """
 
     name: str

@@ -163,7 +163,7 @@ class _Reading:
         unused = sorted(path.name for path in folder.glob("*") if path not in databases)
         if unused:
             shown = ", ".join(unused[:5]) + (", ..." if len(unused) > 5 else "")
-            problem = f"{len(unused)} of the files belong to no question: {shown}"
+            problem = f"{len(unused)} of the files do not belong to a question: {shown}"
             self.defects.append(Defect(folder, problem, "not read"))
 
     def finish(self) -> QuestionSet:
@@ -179,7 +179,7 @@ class _Reading:
     def _add(self, layout: ScenarioLayout, entry: Mapping[str, Any], database: Path) -> str:
         """Add the question of an entry.
 
-        Return what is wrong with the entry; empty if it is valid.
+        Return the problem of the entry; empty if the entry is valid.
         """
         situation = self._situation(database, layout.scenario.schema)
         number = str(entry["question_num"])
@@ -238,7 +238,7 @@ class _Reading:
 
 
 def _problem(layout: ScenarioLayout, position: int, entry: object) -> str:
-    """Return what is wrong with an entry in the file of questions; empty if it is valid."""
+    """Return the problem of an entry in the file of questions; empty if the entry is valid."""
     if not isinstance(entry, dict):
         return f"entry {position}: expected a question as a JSON object"
     try:

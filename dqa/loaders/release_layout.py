@@ -53,14 +53,14 @@ FORMS: Mapping[Form, DatabaseForm] = {
 
 @dataclass(frozen=True)
 class ScenarioLayout:
-    """Where a release stores a scenario's questions and databases, and which fields an entry has.
+    """Where a release stores a scenario's questions and databases. An entry is one stored question.
 
     Attributes
     ----------
     scenario
         The scenario. Its folder in ``data`` has the same name.
     release
-        The part ``[release]`` of the scenario, which describes its files in a release.
+        The part ``[release]`` of ``scenario.toml``, which describes the scenario's files.
     """
 
     scenario: Scenario
@@ -73,12 +73,12 @@ class ScenarioLayout:
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """The target keys that an entry must have."""
+        """The parameters of the question that an entry must contain."""
         return tuple(key for key, one in self.scenario.parameters.items() if not one.optional)
 
     @cached_property
     def references(self) -> tuple[tuple[str, str, str], ...]:
-        """The target keys whose values must occur in a column, each as ``(key, table, column)``."""
+        """The parameters whose values occur in a column, each as (parameter, table, column)."""
         return tuple(
             (key, parameter.table, parameter.column)
             for key, parameter in self.scenario.parameters.items()
@@ -110,7 +110,7 @@ class ScenarioLayout:
 
     @property
     def database_key(self) -> str | None:
-        """The target key that names the database; None if each question has its own database."""
+        """The parameter that names the database; None if each question has its own database."""
         name = self.release.database
         return None if "{question_num}" in name else name.strip("{}")
 

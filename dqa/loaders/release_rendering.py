@@ -43,7 +43,7 @@ def render_sql(situation: Situation) -> str:
 
 
 def _create_table(table: Table) -> str:
-    """Return the statement. Texts that are too long for VARCHAR have the type ``LONGTEXT``."""
+    """Return a CREATE TABLE statement. Texts that are too long for VARCHAR become ``LONGTEXT``."""
     columns = ""
     for column in table.schema.columns:
         is_long = column.stored == "text" and max(map(len, table[column.name]), default=0) > 255
@@ -74,7 +74,7 @@ def _sql_literal(value: Cell) -> str:
 
 
 def _number(value: Cell) -> str | None:
-    """Return a number, or None if it is missing. Raise `ValueError` if it is infinite."""
+    """Return a number as text; None for NaN. Raise `ValueError` for an infinity."""
     is_missing = isinstance(value, float) and math.isnan(value)
     return None if is_missing else json.dumps(value, allow_nan=False)
 

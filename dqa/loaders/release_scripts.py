@@ -1,8 +1,9 @@
 """Read situations from the SQL and Cypher scripts of the DQA release.
 
 SQLite executes the statements of an SQL script in memory. SQLite may only create, fill and read
-tables, and receives only quoted names and encoded literals. A pattern reads each statement of a
-Cypher script. Each pattern can match a text in one way only, so it also fails in linear time.
+tables, and receives only quoted names and encoded literals. Regular expressions read the statements
+of a Cypher script. Each expression can match a text in only one way, so a failed match also takes
+linear time.
 """
 
 from __future__ import annotations
@@ -90,7 +91,8 @@ _ALLOWED = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_UPDATE,
 }
-"""The actions that SQLite may take. SQLite updates its list of tables to create a table."""
+"""The actions that SQLite may take. CREATE TABLE needs UPDATE, which changes SQLite's list of
+tables."""
 _MOST_PAGES = 2**18
 """The maximum size of the SQLite database, in pages of 4 KiB: 1 GiB."""
 
@@ -164,9 +166,9 @@ def _sqlite() -> sqlite3.Connection:
 
 
 def _create(script: _Script, table: re.Match[str]) -> str:
-    """Create a table with its columns, without their types, defaults, keys and checks.
+    """Return a statement that creates a table without types, defaults, keys and checks.
 
-    So no expression reaches SQLite, and a repeated row is a defect, not an error.
+    Therefore no expression reaches SQLite, and a repeated row is a defect instead of an error.
     """
     names: list[str] = []
     depth, before = 0, ""
@@ -181,7 +183,10 @@ def _create(script: _Script, table: re.Match[str]) -> str:
 
 
 def _insert(script: _Script, insert: re.Match[str]) -> str:
-    """Write the text of each literal as bytes, which SQLite does not convert."""
+    """Return a statement that inserts the text of each literal as bytes.
+
+    SQLite does not convert bytes.
+    """
 
     def cell(value: re.Match[str]) -> str:
         if value[1] is None:
@@ -201,14 +206,14 @@ def _sqlite_name(name: str) -> str:
 
 
 def _key(name: str) -> bytes:
-    """Return the same key for all spellings of a table's name. Only the case of ASCII differs."""
+    """Return a table's name without quotes and, for ASCII letters, in lower case."""
     return _unquoted(name).encode().lower()
 
 
 def _add_rows(
     script: _Script, name: str, rows: sqlite3.Cursor, inserted: Mapping[bytes, Sequence[str]]
 ) -> None:
-    """Add the rows of a table. `inserted` maps each table to the statements of its rows."""
+    """Add the rows of a table. `inserted` maps a table to the statements of its rows."""
     columns, wanted = [column for column, *_ in rows.description], script.schema.table(name)
     names = script.aligned(f"table '{name}'", tuple(columns), wanted.column_names)
     named = dict(zip(columns, names, strict=True))
@@ -222,7 +227,7 @@ def _add_rows(
 
 
 def _require(script: _Script, table: TableSchema, named: Mapping[str, str | None]) -> None:
-    """Require all columns of a table. `named` maps the columns in the script to the schema's."""
+    """Require all columns of a table. `named` maps the script's columns to the schema's."""
     if missing := {*table.column_names}.difference(named.values()):
         problem = f"table '{table.name}' lacks {sorted(missing)}; its columns are {[*named]}"
         raise script.error(problem)
@@ -285,7 +290,7 @@ def _cypher_text(literal: str) -> str:
     text = _CYPHER_ESCAPE.sub(
         lambda m: chr(int(m[1], 16)) if m[1] else _CYPHER_ESCAPES.get(m[2], m[2]), literal[1:-1]
     )
-    # An astral character is two escapes. One alone is no text, which raises UnicodeDecodeError.
+    # A character above U+FFFF is two escapes. One of them alone raises UnicodeDecodeError.
     return text.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
@@ -297,10 +302,10 @@ class _Script:
     statements
         The statements of the rows. The last one is the current statement.
     rows
-        By table, the rows by key. Each row contains the index of its statement in `statements`, and
-        the cells.
+        The rows, by table and key. Each row contains the index of its statement in `statements`,
+        and the cells.
     defects
-        The statements of the defects, by problem and action.
+        The statements with a defect, by the problem and the action that is taken.
     """
 
     def __init__(self, schema: Schema, file: Path, unescape: Callable[[str], str]) -> None:
@@ -311,7 +316,7 @@ class _Script:
         self._aligned: dict[tuple[str, tuple[str, ...]], tuple[str | None, ...]] = {}
 
     def read(self, text: str) -> Iterator[str]:
-        """Yield each statement of a script as the current statement."""
+        """Make each statement of a script the current statement, and yield it."""
         if re.search(r"--|#|//|/\*", text):
             text = _COMMENT.sub(lambda m: m[1] or " ", text)
         for match in _STATEMENT.finditer(text):
@@ -340,7 +345,7 @@ class _Script:
         return known[name]
 
     def add(self, name: str, literals: Mapping[str | None, str]) -> None:
-        """Add a row to a table, given the literals by column. A key that occurs twice is reported.
+        """Add a row with literals by column to a table. Report a key that occurs twice.
 
         A missing literal is NULL.
         """
@@ -369,8 +374,8 @@ class _Script:
     ) -> tuple[str | None, ...]:
         """Return, for each name in a script, the name in the schema.
 
-        A misspelt name (``has_has_merchant``) gets the most similar schema name that the script
-        lacks. Any other unknown name gets None.
+        A misspelt name (``has_has_merchant``) becomes the most similar schema name that the script
+        lacks. Any other unknown name becomes None.
         """
         if (where, names) not in self._aligned:
             missing = [name for name in wanted if name not in names]

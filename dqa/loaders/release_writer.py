@@ -68,7 +68,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
         path = known[scenario].questions_file(folder)
         contents[path] = (json.dumps(listed, indent=4) + "\n").encode("utf-8")
     for path, content in contents.items():
-        with file_errors(path, writing=True, more=f"{folder} is incomplete: remove it."):
+        with file_errors(path, writing=True, more=f"{folder} is incomplete: remove the folder."):
             make_private_folder(path.parent)
             write_private(path, content)
     return tuple(sorted(contents))

@@ -73,7 +73,7 @@ class SetManifest(Record):
     seed
         The seed of the worlds.
     difficulty
-        The bounds of the questions. Each world has its own bound `hops`.
+        The difficulty of the questions. Each world has its own value of `hops`.
     label_rules
         The rule sets under which all recorded answers are right.
     worlds
@@ -131,7 +131,7 @@ def read_set(
     UnknownNameError
         The set is unknown. The error lists the known sets.
     DataError
-        The folder is wrong, or a world or a question differs from the manifest.
+        The folder of the set is invalid, or a world or a question differs from the manifest.
     """
     manifest = read_manifest_of(name)
     wanted: dict[str, list[SetWorld]] = {}
@@ -170,7 +170,9 @@ def _redrawn(name: str, manifest: SetManifest, world: SetWorld) -> Drawn:
     """Draw a world again. Raise `DataError` if it differs from the manifest."""
     generator = plugins.generator(world.scenario)
     if not isinstance(generator, SimulatedGenerator):
-        raise PluginError(f"The generator of '{world.scenario}' cannot draw '{name}' again.")
+        raise PluginError(
+            f"The generator of '{world.scenario}' cannot draw the set '{name}' again."
+        )
     fields = {name: getattr(world, name) for name in _DRAWN}
     difficulty = replace(manifest.difficulty, hops=world.hops)
     draw = Draw(manifest.seed, difficulty=difficulty, **fields)
@@ -199,7 +201,8 @@ def read_manifest_of(name: str) -> SetManifest:
 
 def _differs(name: str, what: str) -> DataError:
     return DataError(
-        f"The set '{name}' cannot be generated again: {what} differs from its {MANIFEST}. Use the "
+        f"The set '{name}' cannot be generated again: {what} differs from the set's {MANIFEST}. "
+        "Use the "
         "version of dqa that contains this set, or report this error with the versions of Python "
         "and NumPy."
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FormName: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 _Folder: TypeAlias = Annotated[Path, AfterValidator(Path.absolute)]
-"""An absolute path, which every process finds."""
+"""A path that becomes absolute, so that every process finds it."""
 _Scenario: TypeAlias = Annotated[str, AfterValidator(folder_or_name)]
 
 
@@ -119,9 +119,9 @@ class QuestionFolder(Source):
     strict
         Whether a defect raises an error. Otherwise a defect is only reported.
     source
-        The kind of the folder; by default, its files decide. The databases of a folder of the kind
-        ``in_place`` (such as BIRD's or Spider's) are not loaded. A folder of the kind ``generated``
-        needs its manifest.
+        The kind of the folder; by default, the files in the folder determine it. The databases of a
+        folder of the kind ``in_place`` (such as BIRD's or Spider's) are not loaded. A folder of the
+        kind ``generated`` needs its manifest.
 
     Raises
     ------
@@ -169,7 +169,7 @@ class GeneratedQuestions(Source):
         Fields of the worlds' size, by scenario and by name of the field. Missing fields have
         default values.
     difficulty
-        Limits that make questions harder; None for the default bounds.
+        Limits that make questions harder; None for the default limits.
     per_database
         The maximum number of questions per world; None for the default of the scenario. With 1, the
         questions are independent samples, because each has its own database.
@@ -273,7 +273,7 @@ class OwnQuestions(Source):
 
     @property
     def default_scenarios(self) -> tuple[str, ...]:
-        """The value of `scenario`, if it is set."""
+        """A tuple with `scenario`; empty if `scenario` is not set."""
         return () if self.scenario is None else (self.scenario,)
 
     def _name(self, scenario: str) -> str:
@@ -325,8 +325,9 @@ class PassedQuestions(Source):
 
     def _read(self, *_: object) -> QuestionSet:
         raise UsageError(
-            f"The questions '{self.name}' were passed in Python and are not in the run. To resume, "
-            "pass them again. A source such as dqa.GeneratedQuestions can be read again."
+            f"The questions '{self.name}' were passed in Python and are not stored. To resume the "
+            "run, pass them again. dqa can read sources such as dqa.GeneratedQuestions again by "
+            "itself."
         )
 
 

@@ -84,8 +84,8 @@ class PolicyFactory:
         A description in one line.
     make
         A function that creates the program for a seed. A learning player is read from the cache. If
-        the cache does not contain it, it is trained first. The program depends only on the seed and
-        the settings.
+        the cache lacks this player, the player is trained first. The program depends only on the
+        seed and the settings.
     trainer
         The trainer of a learning player; None for other programs.
     """
@@ -103,7 +103,7 @@ RANDOM: Final = PolicyFactory(
 
 @dataclass(frozen=True, slots=True)
 class WorldFactory:
-    """Creates a world from settings. An entry point refers to a factory.
+    """Creates a world from settings. An entry point of ``dqa.worlds`` names the factory.
 
     Attributes
     ----------

@@ -22,14 +22,14 @@ AGENT: Final = "agent"
 BEGINNING: Final = "begin"
 """The action of the first event, which contains the initial observation."""
 GOAL: Final = "goal"
-"""The target key of the goal."""
+"""The key of the goal in a question's target."""
 EPISODE: Final = "episode"
-"""The target key that identifies an episode.
+"""The key in a question's target that identifies an episode.
 
 A world needs this key if several episodes have the same goal and the same initial observation.
 """
 LEFT: Final = "actions left"
-"""The target key of the number of remaining actions, in a world with a limit."""
+"""The key in a question's target for the number of remaining actions, in a world with a limit."""
 
 EVENTS_STATEMENT: Final = (
     "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"

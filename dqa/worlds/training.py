@@ -117,7 +117,7 @@ class Learnt:
 
 
 def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
-    """Return a learning player's factory. If necessary, it trains the player (budget `SMALL`)."""
+    """Return a learning player's factory, which trains the player if necessary (budget `SMALL`)."""
 
     def make(seed: int) -> Policy:
         return trainer.play(learn(trainer, seed).weights)
@@ -126,7 +126,7 @@ def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
 
 
 def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
-    """Return a trained player from the cache. If it is missing, train and store it first.
+    """Return a trained player from the cache. Train a missing player first, and store it.
 
     Parameters
     ----------

@@ -9,12 +9,12 @@ class TrainingWatcher:
     """Receives the progress of trainings. The default methods do nothing."""
 
     def training(self, players: Sequence[str]) -> None:
-        """Handle that the training of these players starts."""
+        """Handle the start of the training of these players."""
 
     def advanced(self, done: int, iterations: int) -> None:
         """Handle the number of finished iterations.
 
-        It is reported only if a single player is trained.
+        This number is reported only if a single player is trained.
         """
 
     def trained(self, player: str) -> None:

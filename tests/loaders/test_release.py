@@ -64,7 +64,7 @@ def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
     ("entries", "sql", "problem"),
     [
         ([1, 1], {"q1": SQL}, "question 1 is a duplicate"),
-        ([1], {"q1": SQL, "q7": SQL}, "1 of the files belong to no question: q7.sql"),
+        ([1], {"q1": SQL, "q7": SQL}, "1 of the files do not belong to a question: q7.sql"),
         ([1, {"answer": 3}], {"q1": SQL, "q2": SQL}, "question 2: answer: must be a valid string"),
         ([1, {"home": "x"}], {"q1": SQL, "q2": SQL}, "question 2: 'home' is 'x', which is not a"),
         ([1, {"answer": "x"}], {"q1": SQL, "q2": SQL}, "'x', is not a candidate"),
@@ -131,7 +131,7 @@ def test_a_part_reads_no_other_database(tmp_path: Path) -> None:
     assert [*part.situations] == ["q3"]
     defects = "\n".join(map(str, part.defects))
     assert "question 6: answer: must be a valid string" in defects
-    assert "1 of the files belong to no question: q9.sql" in defects
+    assert "1 of the files do not belong to a question: q9.sql" in defects
     with pytest.raises(ParseError, match=r"q5\.sql"):
         read_release(folder, limit=3)
 

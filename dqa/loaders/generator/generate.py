@@ -131,7 +131,7 @@ def gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:
 
 
 def common_label_rules(question_set: QuestionSet) -> tuple[str, ...]:
-    """Return the rule sets under which every label is right."""
+    """Return the rule sets under which every recorded answer is right."""
     judged = set(plugins.names("simulator")) & set(plugins.names("generator"))
     used = {(q.scenario, q.situation) for q in question_set.questions if q.scenario in judged}
     rules = [
@@ -143,14 +143,14 @@ def common_label_rules(question_set: QuestionSet) -> tuple[str, ...]:
 
 
 def size_of(scenario: str, numbers: Mapping[str, int | str]) -> Size:
-    """Return the usual size of a scenario's worlds, with some of its numbers replaced.
+    """Return the usual size of a scenario's worlds, after replacing some of its numbers.
 
     Parameters
     ----------
     scenario
         Name of a scenario that can be generated.
     numbers
-        The new numbers, by field of the size.
+        The numbers to replace, by field of the size.
 
     Raises
     ------

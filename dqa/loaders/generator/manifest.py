@@ -145,7 +145,7 @@ class GeneratedReader:
     """The reader of generated folders (`dqa.loaders.reading.QuestionReader`)."""
 
     name = "a generated folder"
-    rule_set = None  # each manifest has its own
+    rule_set = None  # each manifest names its own rule sets
     in_place = False
 
     def recognises(self, folder: Path) -> bool:

@@ -46,6 +46,6 @@ def stems(rng: np.random.Generator, count: int) -> NDArray[np.object_]:
 def with_suffixes(
     names: NDArray[np.object_], suffixes: tuple[str, ...], picks: NDArray[np.int64]
 ) -> NDArray[np.object_]:
-    """Append ``_`` and a suffix to each name. `picks` has the index of each name's suffix."""
+    """Append ``_`` and a suffix to each name. `picks` has the suffix index of each name."""
     tails = np.array(["_" + suffix for suffix in suffixes], dtype=object)
     return np.asarray(names + tails[picks % len(suffixes)])

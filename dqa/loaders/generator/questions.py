@@ -20,8 +20,8 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Resistance
 
 SMALLEST_MARGIN = 1e-6
-"""The minimum lead of the answer over the runner-up and over doing nothing, relative to its
-outcome."""
+"""The minimum lead of the answer over the runner-up and over doing nothing, relative to the
+answer's outcome."""
 
 Steps = Callable[[Situation, Question], NDArray[np.float64]]
 
@@ -31,7 +31,7 @@ _BATCH = 64  # the maximum number of questions that are simulated together
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The requirements on questions.
+    """The requirements that questions must meet.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Asking:
 def rules_for(situation: Situation, rules: tuple[str, ...]) -> tuple[str, ...]:
     """Return the rule sets under which answers about a world are checked.
 
-    For a large world, it is only the first rule set, because a simulation takes seconds.
+    Large worlds use only the first rule set, because each simulation takes seconds.
     """
     return rules[:1] if situation.row_count > _LARGE else rules
 
@@ -91,7 +91,8 @@ def ask(
     -------
     list[LabelledQuestion]
         At most `wanted` questions without ids, in the order of `targets`. With `Difficulty.mix`,
-        questions with near answers and questions with far answers are each in this order.
+        this order holds separately for questions with near answers and for questions with far
+        answers.
     """
     mix, first = asking.difficulty.mix, asking.first
     # With a mix, the number of a question determines whether its answer must be far.
@@ -174,8 +175,8 @@ def _is_sure(outcome: Outcomes) -> bool:
 def _baseline(outcome: Outcomes) -> float:
     if outcome.baseline is None:
         raise DataError(
-            "The difficulty of a question is measured against the outcome if nothing is decided: "
-            "write this outcome into the scenario.toml (baseline, below [outcomes])."
+            "The difficulty of a question is measured against the outcome of doing nothing: write "
+            "this outcome into scenario.toml (baseline, below [outcomes])."
         )
     return outcome.baseline
 

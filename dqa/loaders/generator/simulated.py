@@ -23,7 +23,7 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Draw, Drawn, Request, Size
 
 _ATTEMPTS = 40
-"""The maximum number of worlds to draw until one has questions."""
+"""The maximum number of worlds that are drawn to find one with suitable questions."""
 
 _AT_ONE_SIZE, _GROWTH = 10, 2
 """If the request fixes no size, the size is doubled after every 10 worlds without a question."""

@@ -41,7 +41,7 @@ _SHOWN_VALUES = 3
 _TARGETS = 3
 """The number of sample targets."""
 _ANY = {"boolean": "true", "date": "2024-01-01", "timestamp": "2024-01-01 00:00:00"}
-"""Sample values by type, for parameters that accept any value. Other types use 1."""
+"""Sample values by type, for parameters that accept any value. Other types use the value 1."""
 _LINE = re.compile(r"\bline:? (\d+)", re.IGNORECASE)
 
 
@@ -134,17 +134,17 @@ class DecisionCheck:
         for written in self._written["context"]:
             rows = self._run(written, values, _SHOWN_ROWS)
             if rows is not None and not rows.rows:
-                problem = f"it returns no rows{about}, so it is useless for deciders"
+                problem = f"the statement returns no rows{about}, so it is useless for deciders"
                 self._report("warning", written, problem)
         known = set(map(str, candidates))
         for written in (one for stem in self._heuristics for one in self._written[stem]):
             rows = self._run(written, values, _SHOWN_ROWS)
             guess = [str(row[0]) for row in rows.rows[:1] if row] if rows is not None else ["..."]
             if not guess:
-                problem = f"it returns no row{about}, so it does not choose a candidate"
+                problem = f"the heuristic returns no row{about}, so it does not choose a candidate"
                 self._report("warning", written, problem)
             elif rows is not None and guess[0] not in known:
-                problem = f"it chooses '{guess[0]}'{about}, which is not a candidate"
+                problem = f"the heuristic chooses '{guess[0]}'{about}, which is not a candidate"
                 self._report("error", written, problem)
 
     # --- candidates ---
@@ -160,7 +160,7 @@ class DecisionCheck:
             if rows is None:
                 return None
             self._check_listing(written, rows, about)
-        problem = f"it lists no candidates{about}"
+        problem = f"there are no candidates{about}"
         try:
             candidates = self._live.candidates(target)
         except InfrastructureError:
@@ -180,13 +180,11 @@ class DecisionCheck:
         values = Counter(str(cell_of(row[0])) for row in rows.rows if row[0] is not None)
         repeated = [value for value, count in values.items() if count > 1]
         if repeated:
-            problem = (
-                f"it lists {_shown(repeated)} several times{about}: add DISTINCT, or add a name"
-            )
-            self._report("warning", written, f"{problem} that distinguishes them")
+            problem = f"the rows repeat {_shown(repeated)}{about}: add DISTINCT, or add a name"
+            self._report("warning", written, f"{problem} that tells these rows apart")
         if nulls := len(rows.rows) - values.total():
             problem = (
-                f"its list{about} contains {counted(nulls, 'row')} with NULL, which are left out"
+                f"{counted(nulls, 'row')} with NULL instead of a candidate{about} will be left out"
             )
             self._report("warning", written, f"{problem}: add IS NOT NULL")
 
@@ -206,14 +204,14 @@ class DecisionCheck:
             unknown = [cell for cell in cells if listed.isdisjoint({cell, str(cell)})]
             names_them = "candidates" in written.template.get_identifiers()
             try:
-                simulator.outcomes_of(question, rows, "it")
+                simulator.outcomes_of(question, rows, "the statement")
             except DataError as error:
                 problem = str(error).removeprefix(f"Question '{question.key}': ")
                 self._report("error", written, f"{problem}{about and f' ({about.strip()})'}")
                 names_them = True
             if unknown and names_them:
                 problem = (
-                    f"it has an outcome for {_shown(unknown)}{about}, which is not a candidate"
+                    f"there is an outcome for {_shown(unknown)}{about}, which is not a candidate"
                 )
                 self._report("warning", written, problem)
 
@@ -254,7 +252,7 @@ class DecisionCheck:
         values = self._live.values(key, target, _TARGETS)
         if not values:
             others = ", ".join(f"{name}={value}" for name, value in target.items())
-            raise DataError(f"it has no values{f' if {others}' if others else ''}")
+            raise DataError(f"the database has no values for it{f' if {others}' if others else ''}")
         if parameter.type == "list":
             return LIST_SEPARATOR.join(values[: number + 1])
         return values[number % len(values)]
@@ -334,12 +332,12 @@ class DecisionCheck:
         text, problem, cause = written.template.template, str(error), error.__cause__
         if isinstance(error, StatementTimeoutError):
             problem = (
-                f"it takes longer than {self._seconds:g} s: filter rows, or aggregate them before "
-                "joins"
+                f"the statement takes longer than {self._seconds:g} s: filter rows, or aggregate "
+                "them before joins"
             )
             self._report("warning", written, problem)
         elif isinstance(error, RefusedStatementError):
-            self._report("error", written, f"the guard refuses it: {problem}")
+            self._report("error", written, f"the guard refuses the statement: {problem}")
         elif isinstance(cause, UnknownReferenceError) and cause.name and cause.name in text:
             more = "" if "Did you mean" in problem else hint(cause.name, self._known)
             self._report_word(written, cause.name, problem + more)

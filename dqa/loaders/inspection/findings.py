@@ -28,7 +28,7 @@ class Finding(Record):
         ``error``: a decision is impossible or would be wrong. ``warning``: the author probably
         made a mistake. ``note``: the author should check the file.
     file, line
-        The file, and the line from 1; None for the whole file.
+        The file, and the number of the line, from 1. The line is None for the whole file.
     problem
         The problem, and how to fix it.
     """
@@ -50,7 +50,7 @@ class Findings:
     Parameters
     ----------
     document
-        The document of the scenario; None if it is not TOML.
+        The parsed ``scenario.toml``; None if the file is not valid TOML.
     """
 
     def __init__(self, document: MergedDocument | None) -> None:

@@ -84,7 +84,7 @@ def choose(survey: Survey, question: str) -> Choice:
     Raises
     ------
     UsageError
-        No table has a column with names of its rows.
+        No table has a column that identifies its rows.
     """
     tables = [table for table in survey.tables if table.ends is None]
     if not question:
@@ -143,8 +143,8 @@ def _measure(
 ) -> tuple[Fact | None, str | None]:
     """Return `fact` and `measure` of a `Choice`.
 
-    Columns that the question names come first. Columns are then ranked by their name and by their
-    table's number of rows.
+    Columns that the question names come first. Then the name of a column and the number of rows of
+    its table decide.
     """
     facts = _facts(survey, table)
     options: list[tuple[tuple[bool, int, bool, int, str], Fact | None, str]] = []

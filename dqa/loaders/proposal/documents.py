@@ -30,7 +30,7 @@ def render_scenario(survey: Survey, choice: Choice, name: str, question: str) ->
     Parameters
     ----------
     survey, choice
-        The tables and the decision.
+        The tables of the database, and the proposed decision.
     name
         The name of the scenario.
     question
@@ -136,7 +136,7 @@ def _column_type(survey: Survey, label: str, key: str) -> str:
 
 
 def _end_columns(edge: SurveyedTable, survey: Survey) -> list[tuple[str, str, str]]:
-    """For each end of a relationship type, return the label, its key and an unused column name."""
+    """For both ends of a relationship type, return the label, its key and an unused column name."""
     names = {column.name for column in edge.columns}
     found: list[tuple[str, str, str]] = []
     for role, label in zip(("source", "target"), edge.ends or (), strict=True):

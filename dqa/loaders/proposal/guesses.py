@@ -1,4 +1,4 @@
-"""Guess the goal, the measure and the columns with names of rows; find guesses in files."""
+"""Guess the goal, the measure and the columns that name rows. Find guesses in files."""
 
 from __future__ import annotations
 

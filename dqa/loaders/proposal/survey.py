@@ -18,7 +18,7 @@ from dqa.loaders.proposal.guesses import is_personal
 from dqa.scenarios.column_types import column_type
 
 MOST_TABLES = 12
-"""The number of proposed tables or labels, unless the user names them."""
+"""The maximum number of proposed tables or labels, unless the user names them."""
 _SAMPLES, _LOOKED_AT, _LONGEST = 3, 50, 40
 _TRIED = 8
 """The number of columns to try as the key if a table has no declared key."""
@@ -57,7 +57,7 @@ class Join:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the table that contains the reference."""
+        """The referring columns."""
         return tuple(column for column, _ in self.pairs)
 
 
@@ -90,12 +90,12 @@ class SurveyedTable:
 
 
 class Survey:
-    """The tables of a database that a proposal describes. Each statement has limits.
+    """Reads the tables of a database for a proposal. Each statement has limits.
 
     Parameters
     ----------
     database
-        The database, behind its policy.
+        The database. Its policy limits what the survey reads.
     about
         The words of a question; may be empty.
     every
@@ -124,7 +124,7 @@ class Survey:
         chosen = self._ranked(schema, infos, about)[: None if every else MOST_TABLES]
         tables = [self._table(info) for info in chosen]
         labels = {table.name for table in tables}
-        first: dict[str, EdgeInfo] = {}  # one edge for each label
+        first: dict[str, EdgeInfo] = {}  # the first edge of each relationship type
         for edge in schema.edges:
             first.setdefault(edge.label, edge)
         tables += [

@@ -223,7 +223,7 @@ def analyse(paper: str | None = None) -> Analyse:
         if found.analysis is not None:
             return resolve_name(found.analysis)  # type: ignore[no-any-return]
     no = "No package contains an" if paper is None else f"The package of '{paper}' contains no"
-    raise UsageError(f"{no} analysis of runs: install a method's package that has one.")
+    raise UsageError(f"{no} analysis of runs: install the package of a method with an analysis.")
 
 
 def deciders() -> tuple[DeciderFactory, ...]:
@@ -268,7 +268,7 @@ def decider_group(name: str) -> str:
 
 
 def _heuristics() -> dict[str, list[Scenario]]:
-    """Return, for the name of each heuristic, the scenarios that have it."""
+    """Return the scenarios that have a heuristic, by the name of the heuristic."""
     found: dict[str, list[Scenario]] = {}
     for one in _scenarios():
         for heuristic in one.heuristics:
@@ -281,7 +281,7 @@ _MISSING = {
     "questions. To calculate outcomes, name a source under [outcomes] of {0.folder}/scenario.toml: "
     'source = "query" or "python".',
     "generator": "The scenario '{0.name}' has no generator, so its questions come from a release "
-    "or from a file of your own (--questions). To generate them, name a generator in "
+    "or from a file of your own (--questions). To generate questions, name a generator in "
     '{0.folder}/scenario.toml: [generator] python = "package.module:OBJECT".',
 }
 """The messages about a scenario that lacks a part."""
@@ -290,7 +290,7 @@ _MISSING = {
 def _scenario_with(part: str, name: str) -> Scenario:
     """Return the scenario called `name`.
 
-    If it lacks a part, such as a simulator, raise `UsageError`.
+    If the scenario lacks a part, such as a simulator, raise `UsageError`.
     """
     found = find_scenario(name)
     if found is None:
@@ -356,8 +356,8 @@ def backend_for(location: str) -> Backend:
     from dqa.databases.backends import BUILT_IN
 
     def searched() -> Iterator[str]:
-        # Embedded backends come before the slow search for plug-ins. Other built-in ones come last:
-        # some open any URL.
+        # Embedded backends come before the slow search for plug-ins. Other built-in backends come
+        # last: some open any URL.
         yield from (name for name, one in BUILT_IN.items() if one.embedded)
         yield from _registered("database")
         yield from (name for name, one in BUILT_IN.items() if not one.embedded)

@@ -94,7 +94,7 @@ class Decided(Record):
 
 
 class _StrictArguments(Arguments):
-    """Arguments of which an unknown one is an error, so that misspelt names are noticed."""
+    """Arguments of a tool. An unknown argument is an error, so misspelt names are noticed."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -121,10 +121,10 @@ def langchain_tools(
 ) -> list[BaseTool]:
     """Return LangChain tools for an open database, to use in ``create_agent`` or any other agent.
 
-    The tools are those of deciders, with all digits of numbers, and ``schema``, ``check`` and
-    ``ask``. A tool returns a text for the model. The artifact of the tool message is an `Evidence`,
-    or for ``ask`` a `Decided`. If the agent can fix an error, the error is the text. A failing
-    database raises `InfrastructureError`.
+    The tools are ``schema``, ``check``, ``ask``, and the tools of deciders with all digits of
+    numbers. A tool returns a text for the model. The artifact of the tool message is an `Evidence`,
+    or for ``ask`` a `Decided`. If the agent can fix an error, this text describes the error. A
+    failing database raises `InfrastructureError`.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ from dqa.scenarios import scenario_name
 _LONGEST = 80
 """The maximum number of characters of an answer in a message."""
 _STORED, _WORST = 1_000, 100
-"""The maximum number of alternatives in a record, and how many of them are the worst ones."""
+"""The maximum number of alternatives in a record, and the number of the worst ones among them."""
 
 
 class Decisions:
@@ -171,7 +171,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     ModelUnavailableError
         The model cannot be reached. The question was not asked.
     QueryError, DataError, InfrastructureError
-        The database's contents do not allow this question, or cannot be read.
+        The contents of the database do not fit the question, or cannot be read.
     """
     access, changes = (
         {name: fields.pop(name) for name in names.keys() & fields.keys()}
@@ -266,7 +266,8 @@ def require_decided(trace: Trace) -> None:
 def _require_evidence(decision: Decision, question: Question, made: object) -> Decision:
     """Remove the choice of a decision without evidence; see `allow_no_evidence` of `ask`.
 
-    `made` is the decider, or its factory. An agent writes its own statements.
+    `made` is the decider or its factory. Agents need evidence for every question. Other deciders
+    need none for a question with candidates.
     """
     queries = isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
     lists = question.candidates is not None or question.candidate_query is not None
@@ -346,7 +347,7 @@ def _alternatives(
     choice: Candidate | None,
     rule_set: str | None,
 ) -> AskRecord:
-    """Return the question and its candidates. If the scenario has outcomes, they are included.
+    """Return the question and its candidates, with their outcomes if the scenario defines outcomes.
 
     The outcomes are queried from the database or simulated. If this fails, the record contains the
     reason, and the decision does not change.

@@ -26,14 +26,15 @@ def compare(
 ) -> Comparison:
     """Compare the deciders of one or more runs on the questions that they share.
 
-    With several runs, every contestant is called ``RUN:DECIDER``. If several runs have the same
-    decider, only pairs of contestants with the same decider are compared. Two questions are the
-    same if their text, rules, candidates and data are equal; their names and files may differ.
+    A contestant is a decider of one run. With several runs, it is called ``RUN:DECIDER``. If
+    several runs have the same decider, only pairs of contestants with the same decider are
+    compared. Two questions are the same if their text, rules, candidates and data are equal; their
+    names and files may differ.
 
     Parameters
     ----------
     runs
-        What `evaluate` returned, or the locations of runs.
+        Runs that `evaluate` returned, or the locations of runs.
     deciders
         The deciders or contestants to compare; by default all. If a contestant is named, all pairs
         are compared.
@@ -83,7 +84,7 @@ def compare_games(*runs: Run | Path | str, players: Sequence[str] = ()) -> PlayF
     Parameters
     ----------
     runs
-        What `play` returned, or the locations of runs.
+        Runs that `play` returned, or the locations of runs.
     players
         The players to compare; by default all. If a player is named as ``RUN:PLAYER``, all pairs
         are compared.
@@ -121,7 +122,7 @@ def compare_games(*runs: Run | Path | str, players: Sequence[str] = ()) -> PlayF
 
 
 def _select(found: Sequence[Contestant], deciders: Sequence[str]) -> list[Contestant]:
-    """Return the contestants with these names, and the contestants of the named deciders.
+    """Return the contestants that have one of these names, or whose decider has one of them.
 
     Raises
     ------
@@ -259,7 +260,7 @@ def _on_shared_questions(
     only_shared: bool = False,
     hint: str = "",
 ) -> tuple[list[Contestant], int]:
-    """Limit all contestants to shared questions. Also return how many questions are left out."""
+    """Limit all contestants to shared questions. Also return the number of questions left out."""
     questions_of = {one.name: set(one.asked) for one in found}
     shared, every = set.intersection(*questions_of.values()), set.union(*questions_of.values())
     if shared == every:
@@ -276,7 +277,7 @@ def _on_shared_questions(
         more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
         counts += f". {'; '.join(differing[:_SHOWN])}{more}"
     if shared and not hint:
-        hint = "'dqa compare --shared' (only_shared=True) compares only on these."
+        hint = "'dqa compare --shared' (only_shared=True) compares only on these questions."
     raise UsageError(
         f"The contestants were asked different questions: {counts}. All contestants share "
         f"{counted(len(dict(shared)), 'question')}. {hint}".rstrip()

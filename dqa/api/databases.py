@@ -259,9 +259,9 @@ def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
     Parameters
     ----------
     locations
-        The databases. By default, every database that dqa supports, each server with the URL in the
-        environment. A database that is not installed or not configured also has an entry, which is
-        not an error.
+        The databases. By default, every database that dqa supports; environment variables contain
+        the URLs of servers. The result also lists a database that is not installed or not
+        configured, which is not an error.
     """
     if locations:
         return tuple(_examine("", str(location)) for location in locations)
@@ -292,12 +292,12 @@ def _examine(name: str, location: str | None) -> DatabaseHealth:
 
 def _missing(backend: Backend) -> tuple[HealthState, str] | None:
     """Return why a backend cannot be used yet, and how to set it up; None if it can be used."""
-    url = f"set {variable_of(backend.name)} to its URL, {backend.example}"
+    url = f"set {variable_of(backend.name)} to the server's URL, {backend.example}"
     if not backend.is_installed:
         then = "" if backend.embedded else f", and {url}"
-        need = f"To use it: {install_command(backend.name)}{then}."
+        need = f"Install it: {install_command(backend.name)}{then}."
         return HealthState.NOT_INSTALLED, f"The driver '{backend.driver}' is missing. {need}"
-    return None if backend.embedded else (HealthState.NOT_CONFIGURED, f"To use one, {url}.")
+    return None if backend.embedded else (HealthState.NOT_CONFIGURED, f"To use a server, {url}.")
 
 
 Content: TypeAlias = "str | Path | Mapping[str, Any] | Situation"
@@ -329,8 +329,8 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         - a script in the engine's language: a text, or a path that ends in ``.sql`` or
         ``.cypher``. The guard does not check the script;
         - a situation of a question set;
-        - the URL or path of an existing database. It is opened, `engine` is ignored, and the
-        database is not dropped.
+        - the URL or path of an existing database. This database is opened, and is not dropped.
+        `engine` is ignored.
     engine
         The backend's name. Embedded backends keep the database in memory.
     location

@@ -64,7 +64,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         Where the run is stored; see `out` of `dqa.evaluate`. A repeated call resumes the run. If
         `out` contains a run with other settings, an error is raised. A file next to the run
         contains all events of the games, which players can query. For a run in memory or on a
-        server, it is a temporary file.
+        server, this file is temporary.
     resume
         Whether to resume the run at `out` with its recorded settings.
     retry_failed

@@ -69,7 +69,7 @@ def list_deciders() -> tuple[Entry, ...]:
 
 
 def _entry(kind: str, name: str, group: str = "") -> Entry:
-    """Return the entry of one plug-in. If it cannot be loaded, the entry contains the reason."""
+    """Return the entry of one plug-in. If the plug-in cannot be loaded, the entry says why."""
     try:
         return Entry(name=name, description=_description(kind, name), group=group)
     except DqaError as error:

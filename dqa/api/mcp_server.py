@@ -195,7 +195,7 @@ _INSTRUCTIONS = (
 
 
 def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
-    """Return the address and the credentials of a client, which identify it.
+    """Return the address and the credentials of a client, which identify the client.
 
     Over standard input and output, there is only one client and the result is ``()``.
     """

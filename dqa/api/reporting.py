@@ -57,9 +57,9 @@ def analyse(
         default, it is the reference decider of the installed packages, if this decider is in the
         run.
     questions
-        The questions, or their folder if it has moved. By default they are read or generated
-        again, which can take time. If that fails, the data that each question needs is unknown,
-        and all retrieved data is treated as needed (`Analysis.without_data`).
+        The questions, or the new location of their folder. By default, the questions are read or
+        generated again, which can take time. If that fails, the data that each question needs is
+        unknown, and all retrieved data is treated as needed (`Analysis.without_data`).
     paper
         The name of the paper whose package analyses the run. By default, it is the first installed
         paper.
@@ -211,8 +211,8 @@ def export_run(
         The format. By default, the suffix of the file selects it: ``.jsonl``, ``.csv`` or
         ``.parquet``.
     questions
-        The questions. The logs contain their texts and candidates. By default they are read or
-        generated again. If that fails, the logs contain the prompts of the model instead.
+        The questions, whose texts and candidates the logs contain. By default, the questions are
+        read or generated again. If that fails, the logs contain the prompts of the model instead.
 
     Returns
     -------
@@ -288,8 +288,8 @@ def read_report(
     title
         The title of the report; by default the names of the runs.
     questions
-        The questions, or their folder if it has moved. By default they are read again, if
-        possible.
+        The questions, or the new location of their folder. By default, the questions are read
+        again, if possible.
 
     Raises
     ------
@@ -367,7 +367,10 @@ def _make_report(
 
 
 def _missing(reported: Sequence[ReportedRun], *, is_detailed: bool) -> dict[str, str]:
-    """Return the reasons why the page lacks ``traces`` or ``outcomes``, by these names."""
+    """Return the reasons why parts of the page are missing.
+
+    Keys are ``traces`` and ``outcomes``.
+    """
     if not is_detailed:
         made = sum(len(one.run.results) for one in reported)
         traces = (

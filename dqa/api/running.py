@@ -114,7 +114,7 @@ class StoredWork:
         objects: PassedObjects,
         history: str = "",
     ) -> Iterator[RunStore]:
-        """Open the store of the run until the block ends. Errors say how to resume it."""
+        """Open the store of the run until the block ends. Errors say how to resume the run."""
         record = RunRecord(
             spec=spec,
             content_hash=content_hash,

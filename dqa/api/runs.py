@@ -128,12 +128,12 @@ class Run:
     def require_questions(self, why: str) -> RunSpec | None:
         """Return the spec of a run of questions.
 
-        For a run of games, raise `UsageError` with `why`.
+        For a run of games, raise `UsageError` with the reason `why`.
         """
         return require_questions(self.spec, self.where, why)
 
     def require_results(self, why: str) -> None:
-        """Raise `UsageError` with `why` if no decision is finished."""
+        """Raise `UsageError` with the reason `why` if no decision is finished."""
         if not self.results:
             raise UsageError(f"{self.where} does not contain a finished decision yet: {why}.")
 
@@ -202,7 +202,7 @@ class Run:
 
     @property
     def strict_official(self) -> bool:
-        """Whether only the official answer counts as right, even if others are equally good."""
+        """Whether only the official answer counts as right, and no equally good answer."""
         return isinstance(self.spec, RunSpec) and self.spec.strict_official
 
     @cached_property
@@ -214,7 +214,10 @@ class Run:
 
     @cached_property
     def shortcuts(self) -> tuple[Shortcut, ...]:
-        """The accuracy of each heuristic on the judged questions, scored like deciders."""
+        """The accuracy of each heuristic on the judged questions.
+
+        Heuristics are scored like deciders.
+        """
         right = judged_results(self.results)
         return count_shortcuts(self.shortcut_choices, right, strict_official=self.strict_official)
 
@@ -262,9 +265,9 @@ class Run:
         return next(ended, None)
 
     def how_to_resume(self) -> str | None:
-        """Say which decisions were not judged, and how to resume.
+        """Return which decisions were not judged, and how to resume the run.
 
-        Return None if all were judged.
+        Return None if all decisions were judged.
         """
         failed = Counter(result.outcome for result in self.results if result.outcome.repeated)
         if not failed:
@@ -362,7 +365,7 @@ class Run:
         *,
         epoch: int | None = None,
     ) -> tuple[Trace, ...]:
-        """Return the traces of one question. There is at least one. `find` explains the parameters.
+        """Return the traces (at least one) of one question. `find` explains the parameters.
 
         Raises
         ------
@@ -395,7 +398,7 @@ class Run:
 
 
 def name_runs(runs: Sequence[Run]) -> list[str]:
-    """Return the names of runs in a report or comparison. If names are equal, they get numbers."""
+    """Return the names of runs in a report or comparison. Equal names get numbers."""
     names = [
         run.name or (str(number) if runs[1:] else "this run") for number, run in enumerate(runs, 1)
     ]

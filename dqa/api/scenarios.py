@@ -258,10 +258,10 @@ def check_scenario(
 def _check_texts(scenario: Scenario, found: Findings) -> None:
     """Report empty texts."""
     if not scenario.template.template.strip():
-        problem = "it is empty: write the question to decide, in words"
+        problem = "the file is empty: write the question to decide, in words"
         found.add("error", str(Path(scenario.folder, "question.txt")), None, problem)
     if not scenario.rules.strip():
-        problem = "it is empty: explain the rules that the statements calculate, in words"
+        problem = "the file is empty: explain the rules that the statements calculate, in words"
         found.add("warning", str(Path(scenario.folder, "rules.md")), None, problem)
 
 

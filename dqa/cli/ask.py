@@ -132,7 +132,7 @@ def _question(
     other = ("rules", rules_text, "--rules-text"), ("candidates", named, "--candidate-name")
     for name, value, option in other:
         if value is not None and name in fields:
-            raise UsageError(f"--{name} excludes {option}: give one.")
+            raise UsageError(f"--{name} and {option} exclude each other: give one.")
         fields.setdefault(name, value)
     return UserQuestion(**fields)
 
@@ -170,7 +170,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     decider : NAME
         Decider that answers. By default, the default decider of the installed packages.
     approve : KINDS
-        Ask you for approval at the terminal: of the plan, of each statement before it runs, or of
+        Ask for your approval at the terminal: of the plan, of each statement before it runs, or of
         the decision. Separate several kinds by commas: plan,statement,decision.
     approved_by : NAME
         Name of the reviewer in the record. By default, the name of your login.
@@ -185,7 +185,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
         New HTML page of the decision: question, choice, alternatives with their outcomes, plan,
         statements with their rows, model and cost.
     debug
-        If a bug occurs, stop with its traceback.
+        If a bug occurs, stop and print its traceback.
     """
     from dqa.api.asking import ask as ask_one
     from dqa.api.asking import record_file, write_decision_page
@@ -242,7 +242,9 @@ def _fail(decided: Trace, record: Path | None) -> None:
         require_decided(decided)
     except CrashError as error:
         where = "--debug shows its traceback" if record is None else f"its traceback is in {record}"
-        who = f"Report it to the maintainers of {decided.decider}, unless the decider is yours."
+        who = (
+            f"Report the bug to the maintainers of {decided.decider}, unless the decider is yours."
+        )
         raise CrashError(f"{error}; {where}. {who}") from None
     if record is not None:
         echo(f"The record is {record}; '{own_command()} show {record}' shows it.", err=True)
@@ -270,8 +272,8 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Serve a database to agents over the Model Context Protocol (MCP), read-only.
 
-    Every statement is checked, limited and recorded. The tool 'ask' makes a decision; it needs
-    --model or --decider.
+    Every statement is checked and limited. With --audit, it is also recorded. The tool 'ask', which
+    makes decisions, needs --model or --decider.
 
     Parameters
     ----------
@@ -289,7 +291,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     decider : NAME
         Decider of the tool 'ask'. By default, the default decider of the installed packages.
     scenario : NAME|DIR
-        Scenario that 'ask' may decide. May be repeated.
+        Scenario whose questions 'ask' may decide. May be repeated.
     """
     from dqa.api.asking import Decisions
     from dqa.api.mcp_server import serve_mcp

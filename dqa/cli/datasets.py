@@ -70,7 +70,8 @@ def generate(  # noqa: PLR0913  (one parameter per option)
 
         if given_by(ctx).keys() - {"question_set", "out", "as_json"}:
             raise UsageError(
-                "--name NAME selects a fixed set of questions: use it only with --out."
+                "--name NAME selects a fixed set of questions: give no other option than --out and "
+                "--json."
             )
         write_set(question_set, out)
     else:
@@ -261,7 +262,7 @@ def load(  # noqa: PLR0913  (one parameter per option)
         Load only the database of this question (SCENARIO/ID).
     drop : NAMESPACE
         Drop this namespace, and load nothing. Only a namespace that this command created can be
-        dropped ('dqa list --database' shows them). May be repeated.
+        dropped ('dqa list --database' shows these namespaces). May be repeated.
     """
     from dqa import plugins
     from dqa.api.databases import load as load_all

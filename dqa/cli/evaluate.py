@@ -46,7 +46,8 @@ _REMOVED = {
     "replay": "record",
     "engine": "ray_address",
 }
-"""For an option, the recorded option whose value a new value of the first option removes."""
+"""Options that exclude each other. A new value of the first option removes the recorded value of
+the second option."""
 
 
 @with_options(EVALUATING, CallOptions, AnyQuestionOptions, RunOptions)
@@ -75,7 +76,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
         Maximum number of questions from each scenario.
     spec
         YAML or JSON file with the settings of the run. 'dqa data formats spec' prints its fields.
-        Options on the command line override it.
+        Options on the command line override this file.
     strict
         Stop at the first defect in the data instead of fixing it.
     """
@@ -239,8 +240,8 @@ def train(  # noqa: PLR0913  (one parameter per option)
     seed
         Random seed of the training. The same seed gives the same player.
     budget : small|full|N
-        Length of the training: 'small', 'full', or a number of iterations. If a game trains a
-        player, it uses 'small'.
+        Length of the training: 'small', 'full', or a number of iterations. A game that must first
+        train a player uses 'small'.
     out
         New file (.npz) for one player. The player is also stored in the user's cache.
     """
@@ -294,7 +295,9 @@ def _arguments(
 def _progress_of(
     out: str | None, *, verbose: bool = False, games: bool = False
 ) -> Iterator[Progress]:
-    """Show the progress of a run. After Ctrl-C, print how to resume it and exit with code 130.
+    """Show the progress of a run.
+
+    After Ctrl-C, print how to resume the run, and exit with code 130.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
     "display": {name: name for name in ("digits", "samples", "schema_tokens")},
     "budget": {f"max_{name}": name for name in ("seconds", "statements", "rows", "tokens", "cost")},
 }
-"""For each field of a spec that has parts: the name of each option, and the part that it sets."""
+"""For each field of a spec that has parts, the part that each option sets, by the option's name."""
 _PATHS = {name: (field, part) for field, parts in _PARTS.items() for name, part in parts.items()}
 _PLACEHOLDERS: Mapping[str, str] = {
     "model": "PROVIDER:MODEL",
@@ -109,7 +109,7 @@ def options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in 
 def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
     """Return the type annotation and the default of an option that sets a field of `spec`."""
     field, part = _PATHS.get(name, (name, None))
-    # An option of a plug-in that its docstring does not describe may be in no spec.
+    # A plug-in may have an option that neither its docstring nor a spec describes.
     outer = spec.model_fields.get(field) or FieldInfo(annotation=str)
     default = None if outer.default is PydanticUndefined else outer.default
     if part is None:
@@ -131,7 +131,7 @@ def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object
     kind = _TYPES.get(name, kind or info.annotation)
     if kind == tuple[str, ...]:
         kind = list[str] | None
-    # The option of a plug-in may be a number with the name of a field.
+    # An option of a plug-in may be a number, but have the name of a field.
     placeholder = None if kind is int else _PLACEHOLDERS.get(name)
     described = Described(text or info.description or "", placeholder)
     return declared(name, Annotated[kind, "", *info.metadata], described, LIMITS)

@@ -47,7 +47,7 @@ _MOST = 25
 _COLUMN = 26
 _ALL = "--help-all"
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
-"""Replaces hyphens while lines are wrapped, so that the names of options stay whole."""
+"""Replaces hyphens while lines are wrapped, so that no line break divides the name of an option."""
 
 
 class _PlainHelp:
@@ -103,7 +103,7 @@ class Command(_PlainHelp, TyperCommand):
     """A command whose help shows options in groups."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
-        """Parse a command line. Correct the messages of errors."""
+        """Parse a command line. Improve Typer's error messages."""
         if _ALL in args:
             ctx.meta[_ALL] = True
             args = ["--help"]

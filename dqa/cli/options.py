@@ -80,7 +80,7 @@ def declared(
         help is added.
     described
         The help and the placeholder. A missing placeholder is derived from the type. If this is
-        None, they are those of the option that sets the field with this name in a spec.
+        None, both come from the option that sets the spec's field of this name.
     group
         The group of the option in the help, if `GROUP_OF` does not contain the option.
     """

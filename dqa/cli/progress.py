@@ -150,7 +150,7 @@ class Progress(Watcher):
             self._warn(f"{text} (the traces contain further warnings of this kind)")
 
     def _warn(self, text: str) -> None:
-        """Print a warning above the bar, or without a terminal on stderr."""
+        """Print a warning above the progress bar. Without a terminal, print it on stderr."""
         if self._bar.disable:
             echo(f"warning: {text}", err=True)
         else:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from dqa.loaders.sources import QuestionSource
 
 _NO_FILE = {
-    "scenario": "--scenario needs --questions FILE: it is the default scenario of the lines in "
-    "that file. To select scenarios of a release or folder, use --scenarios.",
-    "database": "--database needs --questions FILE: it is the database of the questions in that "
-    "file. To choose where 'dqa eval' loads the data of a release or folder, use --databases.",
+    "scenario": "--scenario is the default scenario of your own questions, so it needs --questions "
+    "FILE. To select scenarios of a release or folder, use --scenarios.",
+    "database": "--database is the database of your own questions, so it needs --questions FILE. "
+    "To choose where 'dqa eval' loads the data of a release or folder, use --databases.",
 }
 
 

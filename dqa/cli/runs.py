@@ -110,7 +110,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
     Without other options, it prints the table of results. With options that select decisions, it
     lists these decisions with their choice, the right answer, and the command that shows the steps.
     With QUESTION, or if RUN is the file of one decision, it shows the steps of the decision. If
-    several decisions match QUESTION, it lists them.
+    several decisions match QUESTION, it lists these decisions.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def compare(
     ----------
     deciders : NAMES
         Compare only these deciders or players, separated by commas. With several runs, RUN:NAME
-        selects those of one run.
+        selects a decider or player of one run.
     shared
         If the runs have different questions, compare on the questions that they share.
     times

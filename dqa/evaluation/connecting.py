@@ -34,9 +34,9 @@ class PassedObjects:
 
     @property
     def sources(self) -> dict[str, str]:
-        """The hashes of the files that define the own deciders, by name of the decider.
+        """The hashes of the files that define the caller's own deciders, by name of the decider.
 
-        In a notebook, it is the hash of the class. A class without source code is left out.
+        For a decider in a notebook, its class is hashed. A class without source code is left out.
         """
         hashes = {}
         for name, decider in self.deciders.items():
@@ -98,7 +98,7 @@ def find_decider(
 
 
 def same_name(name: str) -> UsageError:
-    """Return the error for a decider whose name another decider has."""
+    """Return the error for two deciders with the same name."""
     return UsageError(f"Two deciders have the name '{name}': rename yours.")
 
 

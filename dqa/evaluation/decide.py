@@ -227,7 +227,7 @@ def decision_span(
 ) -> Iterator[Span]:
     """Open the span of a decision.
 
-    Audit records of its statements contain the id of the decision.
+    While the span is open, audit records of statements contain the id of the decision.
     """
     named = decision or key.id
     span = start_span(

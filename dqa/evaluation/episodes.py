@@ -114,7 +114,7 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
         while (move := episode.next_move()) is not None:
             goal = goal or move.question.target.get(GOAL, move.question.text)
             decider, number = deciders[move.player], str(len(moves))
-            # Two moves may have the same question. Their numbers distinguish them in a recording.
+            # Two moves may have the same question. A recording needs their numbers.
             with attempt_by(*named, number, move.player, decider.name):
                 expected = None if reference is None else reference(move)
                 where = f"move {len(moves) + 1} of {' '.join(named)}"
@@ -141,7 +141,7 @@ def _describe_move(
 ) -> MoveEvent:
     """Return the event of a move.
 
-    If the decision names no legal action, the move is the fallback.
+    If the decision names no legal action, the event contains the fallback of the position.
     """
     choice = decision.choice if decision.ending is Ending.ANSWERED else None
     is_fallback = choice is None or not move.position.accepts(choice)

@@ -118,7 +118,7 @@ def _rows_of(database: Database, statement: str) -> Rows | str:
     except QueryError as error:
         return f"cannot run: {error}"
     if rows.cut is not None:
-        return f"returns more than can be compared (limit on {rows.cut})."
+        return f"returns a result that is too large to compare (limit on {rows.cut})."
     return _with_binaries(database, statement, rows)
 
 

@@ -42,7 +42,7 @@ Dumps: TypeAlias = Callable[[Any], bytes]
 
 
 def portable(error: Exception) -> Exception:
-    """Return an error with the same message that other processes can read.
+    """Return an error that other processes can read. It has the same message.
 
     For a `DqaError`, the result has the same class, or the nearest base class whose constructor
     needs only a message. For any other error, the result is a `RuntimeError`.
@@ -353,7 +353,7 @@ def open_executor(
     MissingKeyError
         The package of the cluster is not installed.
     UsageError
-        The executor does not support an option, or a decider cannot be sent to it.
+        The executor does not support an option, or a decider cannot be sent to a worker.
     InfrastructureError
         The cluster cannot be reached.
     """

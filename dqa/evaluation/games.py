@@ -187,7 +187,7 @@ def prepare_games(
     if own.settings and not found:
         raise UsageError(
             f"Neither the world nor a player has the setting {next(iter(own.settings))} (--set). "
-            f"Settings of the world are written {spec.world}.NAME."
+            f"Write a setting of the world as {spec.world}.NAME."
         )
     connected = connect(own, contestants, calls, epochs=spec.epochs, resumed=resumed, given=given)
     weights: dict[str, str] = {}

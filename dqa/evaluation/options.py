@@ -38,7 +38,7 @@ class RunOptions(Record, use_attribute_docstrings=True):
     engine: EngineName = "local"
     """Where decisions are made: local for this machine, ray for a Ray cluster."""
     ray_address: str | None = None
-    """Head of the Ray cluster (host:6379), or auto. By default, a cluster is started."""
+    """Address of the Ray cluster's head (host:6379), or auto. By default, a cluster is started."""
     workers: Annotated[int, Field(ge=1)] = 4
     """Number of threads that decide."""
     processes: Annotated[int, Field(ge=1)] = 1
@@ -76,7 +76,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
     retries: Annotated[int, Field(ge=0)] = 6
     """Maximum number of retries of a failed model call; at most one after a timeout."""
     timeout: Annotated[float, Field(ge=0.1)] = 120.0
-    """Maximum duration of a model call."""
+    """Maximum duration of a model call in seconds."""
     max_concurrency: Annotated[int | None, Field(ge=1)] = None
     """Maximum number of simultaneous model calls."""
     requests_per_minute: Annotated[float | None, Field(ge=0.001)] = None

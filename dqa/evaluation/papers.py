@@ -172,7 +172,8 @@ def add_rows(
 ) -> Publication:
     """Return a paper's tables with the rows of a run below the printed rows.
 
-    A table about questions gets the deciders that it names. A table about games gets every player.
+    A table about questions gets a row for each decider that it names. A table about games gets a
+    row for every player.
 
     Parameters
     ----------
@@ -214,7 +215,7 @@ def question_figures(
 ) -> Iterator[RunFigure]:
     """Yield the figures of a run of questions: accuracies, and the measures of an analysis.
 
-    If a kind of database has several databases, its accuracy is their mean.
+    If a kind of database has several databases, its accuracy is the mean over these databases.
     """
     known = (one for one in summaries if one.accuracy is not None)
     groups = grouped(known, lambda one: (one.decider, one.scenario, one.kind))

@@ -301,7 +301,10 @@ class GameOfRun:
         )
 
     def _describe(self, played: Played) -> PlayedGame:
-        """Return the record of the game. If the game did not start, it contains no moves."""
+        """Return the record of the game.
+
+        If the game did not start, the record contains no moves.
+        """
         events = [move.event for move in played.moves]
         moves = {seat: [one for one in events if one.player == seat] for seat in self._called}
         compared = [move for move in moves[self._seat] if move.reference is not None]

@@ -142,7 +142,7 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
         if location is None and not backend.embedded:
             raise UsageError(
                 f"The URL of the server '{label}' is unknown: give the URL, or set "
-                f"{variable_of(label)} to it."
+                f"{variable_of(label)} to the URL."
             )
         targets[label] = DatabaseLocation(backend, location, access)
     return targets

@@ -143,13 +143,13 @@ def resume_record(
     differing = differences(spec, current.spec)
     if differing:
         raise UsageError(
-            f"{where} contains a run with other settings: {'; '.join(differing)}. To resume it, "
-            "give --resume and no other options. For a new run, name another location."
+            f"{where} contains a run with other settings: {'; '.join(differing)}. To resume this "
+            "run, give --resume and no other options. For a new run, name another location."
         )
     if earlier.content_hash != current.content_hash:
         what = spec.description if isinstance(spec, PlaySpec) else spec.questions.description
         raise UsageError(
-            f"The run in {where} cannot resume, because its questions, databases, candidates, "
+            f"The run in {where} cannot be resumed, because its questions, databases, candidates, "
             f"world or trained players have changed ({what}): restore them (trained players are in "
             "DQA_CACHE), or name another location."
         )

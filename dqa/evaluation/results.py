@@ -152,7 +152,7 @@ class PlayedGame(Record):
 class Result(Record, use_attribute_docstrings=True):
     """A line of ``results.jsonl``: a decision and its value.
 
-    It contains no times, so two identical runs give identical files.
+    A line contains no timestamps and no durations, so identical runs give identical files.
     """
 
     version: Literal[1] = 1
@@ -177,7 +177,7 @@ class Result(Record, use_attribute_docstrings=True):
     official: Candidate | None
     """The official answer, if there is one."""
     ties: tuple[Candidate, ...]
-    """The first 1,000 best decisions, and the choice if it is a further best decision."""
+    """The first 1,000 best decisions, and the choice if it is also one of the best."""
     regret: float | None = Field(ge=0)
     """The loss relative to the best decision, in the unit of the scenario."""
     relative_regret: float | None = Field(ge=0)
@@ -215,7 +215,7 @@ class Result(Record, use_attribute_docstrings=True):
     ended_by: str | None = None
     """The limit that ended the decision early, such as 'budget: 3 statements'."""
     content: str | None = None
-    """Digests of the text, rules and candidates of the question, to find it in another run. Null in
+    """Digests of the text, rules and candidates, to find the same question in another run. Null in
     lines of earlier versions."""
     official_metrics: dict[str, float] = Field(default_factory=dict)
     """The metrics of the question set's own evaluation, if answers are statements."""

@@ -34,7 +34,7 @@ _GRACE_SECONDS: Final = 2.0
 _FAILED_STARTS: Final = 3
 """The run ends when this number of consecutive workers died before they were ready."""
 MOST_IN_A_ROW: Final = 10
-"""The run ends after this number of consecutive crashes, because every question would crash."""
+"""The run ends after this number of consecutive crashes, because more would probably follow."""
 MOST_DEATHS: Final = 3
 """A decision during which this number of workers died is recorded as a crash."""
 

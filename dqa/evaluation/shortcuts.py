@@ -31,8 +31,8 @@ from dqa.evaluation.statistics.summaries import grouped
 Right: TypeAlias = Mapping[str, Result | Assessment]
 """A result or an assessment of each judged question, by the key of the question.
 
-Its `ties` are the right answers without strict scoring. With strict scoring, only `official` is
-right, if the question has an official answer.
+Without strict scoring, the right answers are `ties`. With strict scoring, only `official` is right,
+if the question has an official answer.
 """
 
 

@@ -154,8 +154,8 @@ class Deciding(Record, use_attribute_docstrings=True):
     settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
     """Setting of a decider; 'dqa list --settings DECIDER' shows all settings. May be repeated."""
     rule_set: str | None = None
-    """Variant of the simulators' rules, such as 'released' or 'paper'. By default, the rules of
-    the questions' answers, or else of the scenario."""
+    """Variant of the simulators' rules, such as 'released' or 'paper'. By default, the rules that
+    the questions name, or else the first rules of each simulator."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Seed of all random choices, also of scripted models and of models with a temperature."""
     temperature: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0

@@ -102,7 +102,7 @@ def notes(comparison: Comparison) -> list[str]:
         )
     lines += [
         f"Left out of {pair.first} - {pair.second}: {counted(pair.left_out, _PAIR, _PAIRS)} "
-        "for which one or both have no judged decision."
+        "for which at least one of the two has no judged decision."
         for pair in comparison.pairs
         if pair.left_out
     ]
@@ -123,7 +123,7 @@ def _rests_on(comparison: Comparison) -> str:
     counts += " counts" if comparison.strict_official else " count"
     on = f"{counts} as right; {counted(comparison.questions, _PAIR, _PAIRS)}"
     if comparison.situations is None:
-        return f"{on}; it is unknown which of them share a situation."
+        return f"{on}; it is unknown which questions share a situation."
     freedom = [pair.accuracy.degrees_of_freedom for pair in comparison.pairs]
     rough = any(found is not None and found < _ROUGH for found in freedom)
     few = ". With few situations, intervals and p-values by situations are rough" if rough else ""

@@ -67,7 +67,7 @@ def write_logs(
             "version": 2,
             "status": "cancelled" if run.counts.complete is False else "success",
             "eval": _spec(run, decided) | dict.fromkeys(("eval_id", "task_id"), identity) | about,
-            "plan": {"name": cell[-1]},  # Inspect reads no header without a plan
+            "plan": {"name": cell[-1]},  # Inspect cannot read a header without a plan
             "results": _results(decided),
             "stats": {"started_at": at, "completed_at": at, "model_usage": _usage(decided)},
             "samples": samples,

@@ -92,7 +92,7 @@ class Passage:
 _TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 _HANDLED = {"after_stop": "fixed and used", "unsupported": "asked again without it"}
-"""How dqa handled a fault that did not fail the call, by the name of the fault."""
+"""How dqa handled a fault after which the call still succeeded, by the name of the fault."""
 _BEST = 5
 """The number of best candidates in a short description."""
 _LONGEST = 200

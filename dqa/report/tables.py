@@ -61,7 +61,7 @@ _NOTED = {
 
 
 def _last_decider_row(found: Iterable[Summary | KindMean]) -> set[int]:
-    """Return the number of the last row that belongs to a decider, not to a heuristic."""
+    """Return a set with the number of the last decider's row. Rows of heuristics are below it."""
     return {len({one.decider for one in found})}
 
 
@@ -232,9 +232,9 @@ def how_to_report(crashed: Trace, location: RunLocation | None, *, repeated: boo
     if location is not None:
         where = f"'{trace_command(location, crashed.key, repeated=repeated)}' shows its traceback"
     return (
-        f"This is a bug of {crashed.decider}, not a wrong answer: {where}. Correct it if the "
-        "decider is yours, and repeat the decision (--resume RUN, in Python resume=True). If not, "
-        "report it to its maintainers, with the versions in the run's record."
+        f"This is a bug of {crashed.decider}, not a wrong answer: {where}. If the decider is "
+        "yours, fix the bug and repeat the decision (--resume RUN, in Python resume=True). If not, "
+        "report the bug to the decider's maintainers, with the versions in the run's record."
     )
 
 
@@ -266,7 +266,7 @@ class Evaluation(Record):
     tags
         For each tag, the results of every decider on the questions with this tag.
     epochs
-        pass@k and pass^k; empty unless questions were repeated.
+        pass@k and pass^k; empty if no question was repeated.
     games
         The summary statistics of games; None for a run of questions.
     """

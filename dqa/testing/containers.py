@@ -62,7 +62,7 @@ _SERVERS = {
     ),
 }
 SERVERS = tuple(_SERVERS)
-"""The kinds of servers that containers can run. Each is also the name of a backend."""
+"""The kinds of servers that containers can run. Each kind is also the name of a backend."""
 
 
 def why_no_container() -> str | None:
@@ -78,7 +78,7 @@ def why_no_container() -> str | None:
             Path(path).stat()  # the client does not close a failed connection
         DockerClient().client.close()
     except (OSError, DockerException) as error:
-        return f"No Docker engine answers ({error}). Start one, or set DOCKER_HOST to its address."
+        return f"No Docker engine answers ({error}). Start Docker, or set DOCKER_HOST."
     return None
 
 
@@ -93,12 +93,12 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     image
         Image of the container. By default, the image in the environment variable
         ``DQA_MYSQL_IMAGE``, ``DQA_POSTGRES_IMAGE`` or ``DQA_NEO4J_IMAGE``. If this variable is not
-        set, the official image.
+        set, the official image is used.
 
     Yields
     ------
     str
-        The URL of the ready server. Its user is an administrator.
+        The URL of the ready server. The user in the URL is an administrator.
 
     Raises
     ------

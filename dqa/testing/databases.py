@@ -96,16 +96,16 @@ class ServerStarter(ExitStack):
         self._last_script: dict[str, str] = {}
 
     def __call__(self, name: str, seed: str | Path | None = None) -> str:
-        """Return the URL of a server. Its user is an administrator.
+        """Return the URL of a server. The user in the URL is an administrator.
 
         Parameters
         ----------
         name
             ``mysql``, ``postgres`` or ``neo4j``.
         seed
-            SQL or Cypher script, or the path of its file. The guard does not check it. If the last
-            script on this server in this session was the same script, it does not run again. The
-            script must begin by deleting what other scripts and earlier sessions wrote.
+            SQL or Cypher script, or the path of its file. The guard does not check the script. If
+            the same script was the last to run on this server in this session, it does not run
+            again. The script must begin by deleting the data of other scripts and earlier sessions.
 
         Raises
         ------

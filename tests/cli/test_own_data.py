@@ -132,9 +132,9 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
         )
     assert "More is more." in server.requests[0]["messages"][-1]["content"]
     ran = dqa(*base, "--rules", policy, "--rules-text", "More is more.")
-    assert "--rules excludes --rules-text: give one." in ran.err
+    assert "--rules and --rules-text exclude each other: give one." in ran.err
     ran = dqa(*base, "--candidates", "Nord", "--candidate-name", "Süd")
-    assert "--candidates excludes --candidate-name: give one." in ran.err
+    assert "--candidates and --candidate-name exclude each other: give one." in ran.err
 
 
 def test_the_documented_calls_run(

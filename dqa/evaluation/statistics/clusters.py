@@ -148,7 +148,9 @@ class Estimate(Record):
 
 Case: TypeAlias = tuple[float, float, Hashable]
 """One observation of a ratio of sums: the amount (numerator), the count (denominator), the cluster.
-For tokens per right answer, a decision has its tokens, and the count 1 if it is right or else 0."""
+For tokens per right answer, the amount of a decision is its number of tokens. Its count is 1 if the
+decision is right, and 0 otherwise.
+"""
 
 
 def mean_of_ratios(
@@ -226,7 +228,7 @@ def _degrees_of_freedom(sizes: Sequence[int]) -> float:
     terms = [(size / count) ** 2 / (1.0 - size / count) for size in sizes]
     across = fsum(terms) ** 2 - fsum(term**2 for term in terms)
     found = 1.0 / (fsum((size / count) ** 2 for size in sizes) + across)
-    return round(found, 10)  # so that 5 clusters of equal size have exactly 4
+    return round(found, 10)  # 5 clusters of equal size must have exactly 4
 
 
 def wilson(correct: float, judged: int, size: float | None = None) -> Interval | None:

@@ -32,8 +32,8 @@ from dqa.evaluation.statistics.pairs import (
 from dqa.evaluation.statistics.summaries import Tally, estimates, grouped, tally
 
 Asked: TypeAlias = tuple[str, str]
-"""A question and its database. Contestants are paired by both. Epochs are averaged first, because
-the third epoch of one contestant is unrelated to the third epoch of another."""
+"""A question and its database. Contestants are compared on equal pairs. Epochs are averaged first,
+because the third epoch of one contestant is unrelated to the third epoch of another."""
 
 
 def right(result: Result) -> float:
@@ -188,7 +188,7 @@ class PairComparison(Record):
         Paired difference of tokens per question, over the questions with known tokens.
     left_out
         Number of common pairs of question and database that are left out, because at least one
-        contestant has no judged decision.
+        contestant has no judged decision on them.
     """
 
     first: str

@@ -26,7 +26,7 @@ _One = TypeVar("_One")
 def choose_pairs(
     contestants: Iterable[_One], kind: Callable[[_One], str]
 ) -> list[tuple[_One, _One]]:
-    """Return the pairs of the same kind. If there are no such pairs, return all pairs."""
+    """Return the pairs of contestants of the same kind. If there are none, return all pairs."""
     pairs = list(combinations(contestants, 2))
     return [(one, other) for one, other in pairs if kind(one) == kind(other)] or pairs
 

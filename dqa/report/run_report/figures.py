@@ -229,8 +229,8 @@ def _headline(
 ) -> str:
     """Name the best decider and its lead over the second; "" if nothing was judged.
 
-    The sentence compares the deciders only on the questions that all of them have judged answers
-    to, on the same database.
+    The sentence compares deciders only on the questions to which every decider has a judged answer
+    on the same database.
     """
     found = {key: one for key, one in found.items() if one.means["accuracy"]}
     if not found:

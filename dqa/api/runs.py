@@ -202,7 +202,7 @@ class Run:
 
     @property
     def strict_official(self) -> bool:
-        """Whether only the official answer counts as right, and no equally good answer."""
+        """Whether an answer that is as good as the official answer counts as wrong."""
         return isinstance(self.spec, RunSpec) and self.spec.strict_official
 
     @cached_property
@@ -265,7 +265,7 @@ class Run:
         return next(ended, None)
 
     def how_to_resume(self) -> str | None:
-        """Return which decisions were not judged, and how to resume the run.
+        """Return a text on the decisions that were not judged, and on how to resume the run.
 
         Return None if all decisions were judged.
         """

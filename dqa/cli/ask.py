@@ -242,9 +242,7 @@ def _fail(decided: Trace, record: Path | None) -> None:
         require_decided(decided)
     except CrashError as error:
         where = "--debug shows its traceback" if record is None else f"its traceback is in {record}"
-        who = (
-            f"Report the bug to the maintainers of {decided.decider}, unless the decider is yours."
-        )
+        who = f"Report the bug to the maintainers of {decided.decider}, unless it is your decider."
         raise CrashError(f"{error}; {where}. {who}") from None
     if record is not None:
         echo(f"The record is {record}; '{own_command()} show {record}' shows it.", err=True)

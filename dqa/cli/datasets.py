@@ -70,8 +70,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
 
         if given_by(ctx).keys() - {"question_set", "out", "as_json"}:
             raise UsageError(
-                "--name NAME selects a fixed set of questions: give no other option than --out and "
-                "--json."
+                "--name NAME selects a fixed set of questions: add only --out and --json."
             )
         write_set(question_set, out)
     else:

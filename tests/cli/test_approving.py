@@ -108,10 +108,7 @@ def test_a_person_edits_rejects_and_approves(sales: Path, tmp_path: Path) -> Non
         "1 decision approved"
     ) in shown
     assert "Step 1: plan\nThought: \\x1b[31mlook\n1. Find the dearest\n2. Decide\n" in shown
-    assert (
-        "SELECT cost FROM warehouse\nThe guard allows the statement, because it only reads.\n"
-        in shown
-    )
+    assert "SELECT cost FROM warehouse\nThe guard allows the statement" in shown
     record = json.loads(trace.read_text("utf-8"))
     assert record["plans"] == ["1. Find the cost\n2. Decide"]
     reviews = [event for event in record["trace"] if event["kind"] == "review"]

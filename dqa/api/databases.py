@@ -330,7 +330,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         ``.cypher``. The guard does not check the script;
         - a situation of a question set;
         - the URL or path of an existing database. This database is opened, and is not dropped.
-        `engine` is ignored.
+          `engine` is ignored.
     engine
         The backend's name. Embedded backends keep the database in memory.
     location

@@ -170,9 +170,7 @@ def _redrawn(name: str, manifest: SetManifest, world: SetWorld) -> Drawn:
     """Draw a world again. Raise `DataError` if it differs from the manifest."""
     generator = plugins.generator(world.scenario)
     if not isinstance(generator, SimulatedGenerator):
-        raise PluginError(
-            f"The generator of '{world.scenario}' cannot draw the set '{name}' again."
-        )
+        raise PluginError(f"The generator of '{world.scenario}' cannot redraw the set '{name}'.")
     fields = {name: getattr(world, name) for name in _DRAWN}
     difficulty = replace(manifest.difficulty, hops=world.hops)
     draw = Draw(manifest.seed, difficulty=difficulty, **fields)
@@ -202,7 +200,6 @@ def read_manifest_of(name: str) -> SetManifest:
 def _differs(name: str, what: str) -> DataError:
     return DataError(
         f"The set '{name}' cannot be generated again: {what} differs from the set's {MANIFEST}. "
-        "Use the "
-        "version of dqa that contains this set, or report this error with the versions of Python "
-        "and NumPy."
+        "Use the version of dqa that contains this set, or report this error with the versions of "
+        "Python and NumPy."
     )

@@ -326,8 +326,7 @@ class PassedQuestions(Source):
     def _read(self, *_: object) -> QuestionSet:
         raise UsageError(
             f"The questions '{self.name}' were passed in Python and are not stored. To resume the "
-            "run, pass them again. dqa can read sources such as dqa.GeneratedQuestions again by "
-            "itself."
+            "run, pass them again, or use a source such as dqa.GeneratedQuestions."
         )
 
 

@@ -1,4 +1,4 @@
-"""Offer the tools of deciders, and a decision, to other agents as LangChain tools."""
+"""Offer decisions, and the tools of deciders, to other agents as LangChain tools."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def _pausing_node(
     ----------
     decide
         A function that takes a state and a reviewer, and decides the question in the state. The
-        graph stores every call of a model, a database or the reviewer, so that resuming the graph
-        does not repeat these calls.
+        graph stores the result of every call of a model, a database or the reviewer, so a resumed
+        graph does not repeat these calls.
     question, decision
         The keys under which the state contains the question and the decision.
     """

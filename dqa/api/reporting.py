@@ -161,7 +161,7 @@ ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
 
 
 def export_rows(run: AnyRun) -> tuple[ExportedDecision, ...]:
-    """Return one row per decision, which is sufficient to calculate a run's summary statistics.
+    """Return one row per decision. These rows are sufficient for all summary statistics of a run.
 
     The durations are unknown for a run in memory.
 

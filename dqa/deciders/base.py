@@ -204,7 +204,10 @@ class DeciderFactory:
         )
 
     def _fields(self) -> dict[str, str]:
-        """Return the field of each option. The family's options come before the decider's own."""
+        """Return the field of each option.
+
+        The family's options come before the decider's own options.
+        """
         if self.settings is None:
             return {}
         fields = [name for name in self.settings.model_fields if name not in self.fixed]

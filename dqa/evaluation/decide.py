@@ -40,7 +40,7 @@ _VALID = TypeAdapter(Decision)
 
 
 def end_decision(decision: Decision, error: Exception) -> Decision:
-    """Return the decision that an error ended. If the error stops the run, raise it again.
+    """Return a decision that `error` ended. If the error must stop the run, raise the error again.
 
     The decision contains the evidence, events and usage up to the error, but no answer.
     """
@@ -57,7 +57,7 @@ def end_decision(decision: Decision, error: Exception) -> Decision:
 
 
 def require_decision(returned: object, decider: str) -> Decision:
-    """Return what a decider returned. Raise `TypeError` if it is not a valid decision."""
+    """Return the decision that a decider returned. Raise `TypeError` if it is not valid."""
     if not isinstance(returned, Decision):
         raise TypeError(f"the decider '{decider}' returned {returned!r}, not a Decision")
     given = {field.name: getattr(returned, field.name) for field in fields(returned)}
@@ -73,7 +73,7 @@ def require_decision(returned: object, decider: str) -> Decision:
 def decide_or_end(
     decide: Callable[[], Decision], where: str = "", *, debug: bool = False
 ) -> Decision:
-    """Make a decision. If an error ends it, return what was recorded before the error.
+    """Make a decision. If an error ends it, return the decision as recorded before the error.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ class _Loop:
     Attributes
     ----------
     again
-        Batches of dead workers, which other workers repeat.
+        Batches whose worker died. Other workers repeat these batches.
     crashes, failed_starts
         Number of decisions that crashed in a row, and number of workers that did not start in a
         row.

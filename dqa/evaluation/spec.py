@@ -63,7 +63,7 @@ def _is_unset(value: object) -> bool:
 
 
 def _policy_lists(value: object) -> object:
-    """Return the lists of names in a policy. A policy may also be given as a file."""
+    """Return the lists of names in a policy, or in the file of a policy."""
     if value is None:
         return None
     from dqa.guard import DEFAULT, Policy

@@ -73,8 +73,8 @@ class RunStore:
     record
         The record of the run.
     retry_failed
-        Whether to repeat decisions that failed because of a server or a bug. Decisions that a spent
-        budget or a person ended are always repeated.
+        Whether to repeat decisions that failed because of a server or a bug. Decisions are always
+        repeated if a spent budget or a person ended them.
     may_change
         See `resume_record`.
 

@@ -20,8 +20,8 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     """Write questions and their situations in the layout of the DQA release, as SQL and as Cypher.
 
     Reading the files returns equal questions, with two exceptions. Texts lose white space at their
-    ends. A situation gets the name of its first file (``q1``), or the value of the parameter that
-    names its database.
+    ends. A situation gets the name of its first file, such as ``q1``. If a parameter of the
+    questions names the database, the situation gets this name instead.
 
     Parameters
     ----------

@@ -6,7 +6,8 @@ A package registers a folder in the group of entry points ``dqa.sets``. The fold
   and the hash of each world, question and file,
 - ``card.md``: the method, the purpose and the limits of the set.
 
-To read a set, dqa draws its worlds again without a search, and compares each world with its hash.
+To read a set, dqa draws the listed worlds again, and compares each world with its hash. It does not
+search for suitable worlds.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _DRAWN = ("database", "attempt", "first", "size", "targets", "answers")
 
 
 class SetWorld(Record):
-    """One world of a set: the data to draw the world and its questions again, and its hash.
+    """One world of a set: the data to draw the world and its questions again, and the world's hash.
 
     Attributes
     ----------

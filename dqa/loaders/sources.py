@@ -326,7 +326,7 @@ class PassedQuestions(Source):
     def _read(self, *_: object) -> QuestionSet:
         raise UsageError(
             f"The questions '{self.name}' were passed in Python and are not stored. To resume the "
-            "run, pass them again, or use a source such as dqa.GeneratedQuestions."
+            "run, pass them again. A source such as dqa.GeneratedQuestions makes this unnecessary."
         )
 
 

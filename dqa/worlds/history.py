@@ -137,7 +137,7 @@ class History:
     Raises
     ------
     UsageError
-        The location cannot be written, contains games of another run, or is not a database.
+        The location cannot be written, or contains games of another run.
     MissingKeyError
         The driver of the database is not installed.
     DataError

@@ -143,8 +143,8 @@ class Standing(Tally):
     name, run, decider, model
         The name of the contestant, its run, its decider and the decider's model.
     unjudged
-        Number of decisions that a server error, a spent budget or a bug ended, or whose question
-        has no known answer.
+        Number of decisions that ended with a server error, a spent budget or a bug, or whose
+        question has no known answer.
     accuracy
         Share of right answers, with the clustered interval. `low` and `high` are the limits of the
         interval for independent questions.

@@ -76,8 +76,8 @@ class GameFigures(Record):
     games, deals
         The number of games that the figures use, and the number of their deals.
     failed
-        Number of games that a server error, a spent budget or a bug ended. A resumed run repeats
-        these games.
+        Number of games that ended with a server error, a spent budget or a bug. A resumed run
+        repeats these games.
     unpaired
         Number of finished games whose mirrored game is missing. The figures leave them out.
     payoff

@@ -89,7 +89,7 @@ class SimulatedGenerator:
             yield drawn
 
     def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:
-        """Draw a world and its questions again from their recorded data, without a search."""
+        """Draw a recorded world and its questions again, without searching for suitable worlds."""
         size: Size = replace(cast("Any", self.size), **draw.size)
         series = _Series(self, scenario, draw.seed, draw.difficulty)
         situation, _ = series.world(draw.database, draw.first, size, draw.attempt)

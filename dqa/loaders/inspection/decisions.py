@@ -46,7 +46,7 @@ _LINE = re.compile(r"\bline:? (\d+)", re.IGNORECASE)
 
 
 class Written(NamedTuple):
-    """A statement of a folder: its file, its first line and its text."""
+    """A statement of a folder: its file, the number of its first line, and its text."""
 
     file: str
     line: int

@@ -124,7 +124,7 @@ def _choice(survey: Survey, table: SurveyedTable, column: str, question: str) ->
 
 
 def _is_handy(table: SurveyedTable) -> bool:
-    """Return whether a table has so few rows that a person could choose one."""
+    """Return whether a table has so few rows that a person could choose among them."""
     return table.rows is not None and 1 < table.rows <= _MANY
 
 

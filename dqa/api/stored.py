@@ -171,7 +171,7 @@ def find_questions(
         The run.
     questions
         The questions, or their folder. If the folder cannot be used, an error is raised. By
-        default, the questions are read or generated again, and a failure is returned as the reason.
+        default, the questions are read or generated again. If that fails, the reason is returned.
     """
     if isinstance(questions, QuestionSet):
         return questions, None

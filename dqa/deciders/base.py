@@ -48,7 +48,7 @@ class Settings:
     limits
         The limits of each statement.
     display
-        The format of values for models: digits of numbers, samples of columns.
+        How values are shown to models: the digits of numbers, and samples of the values of columns.
     calls
         How models are called: retries, rates and budget.
     protocol

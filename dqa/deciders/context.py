@@ -169,7 +169,7 @@ def _without_rows(question: Question, method: str) -> UsageError:
     return UsageError(
         f"{method} cannot decide '{question.key}', because no statement reads its data: give "
         "statements with --context, or use a decider that writes its own statements. For a move of "
-        "a game, use a decider that reads its history."
+        "a game, use a decider that reads the game's history."
     )
 
 

@@ -229,7 +229,7 @@ class GameOfRun:
         return tuple(one.trajectory for one in self._attempts if one.trajectory is not None)
 
     def _begin_attempt(self, decider: EpisodeDecider, number: int = 0) -> Decider | None:
-        """Begin an attempt and return its player; None if the decider wants no further attempt.
+        """Begin an attempt, and return the decider that plays it; None for no further attempt.
 
         The trace contains the events that the decider recorded, even if the decider raised an
         error.

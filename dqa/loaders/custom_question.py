@@ -25,7 +25,7 @@ def _listed(value: object) -> object:
 
 
 def _names(value: object) -> tuple[object, ...]:
-    """Check that each candidate is a name or a whole number."""
+    """Return candidates as a tuple. Each must be a name or a whole number."""
     names = value if isinstance(value, list | tuple) else (value,)
     for name in names:
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":

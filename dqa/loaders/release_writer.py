@@ -94,7 +94,7 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
     if len(truth.answers) != 1 or not isinstance(truth.answers[0], layout.answer):
         raise DataError(
             f"Question {question.key} has the answers {truth.answers}, but the release needs "
-            f"exactly one {layout.answer.__name__} for each question."
+            f"exactly one answer of type {layout.answer.__name__}."
         )
     target = dict(question.target)
     if layout.database_key is not None:

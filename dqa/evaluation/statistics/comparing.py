@@ -32,7 +32,7 @@ from dqa.evaluation.statistics.pairs import (
 from dqa.evaluation.statistics.summaries import Tally, estimates, grouped, tally
 
 Asked: TypeAlias = tuple[str, str]
-"""A question and its database. Contestants are compared on equal pairs. Epochs are averaged first,
+"""A question and its database, by which contestants are compared. Epochs are averaged first,
 because the third epoch of one contestant is unrelated to the third epoch of another."""
 
 

@@ -214,7 +214,7 @@ def match_questions(
     list of dict
         For each run, the new name of each question by its old name.
     list of str
-        A line for each question with the name of a different question in an earlier run.
+        A line for each question whose name belongs to a different question in an earlier run.
     """
     known: dict[Content, list[str]] = {}
     contents: dict[str, Content] = {}

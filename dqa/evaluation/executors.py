@@ -315,7 +315,7 @@ def serve(requests: Connection, packed: bytes, calls: CallOptions, options: RunO
     end_with_parent()
     worker = RemoteWorker()
     worker.prepare(packed, calls, options)
-    requests.send(None)  # it is ready
+    requests.send(None)  # reports that the worker is ready
     with suppress(EOFError, ConnectionError):  # the parent was killed
         while (request := requests.recv()) is not None:
             requests.send_bytes(pickle.dumps(worker.decide(*request)))

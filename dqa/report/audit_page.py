@@ -8,7 +8,7 @@ from dqa.report.pages import drawn_page
 _MEANINGS = {
     DATA_DEFECT: "the label is missing or is not a candidate",
     TIE: "several candidates are exactly as good as the label, or all are equal up to rounding",
-    LAST_BIT: "the two best candidates differ only by rounding, which depends on the order of summation",
+    LAST_BIT: "the two best candidates differ only by rounding; the order of summation decides",
     EVERY: "best under every rule set",
     BY_TEXT: "best under the rules as written, but not under every rule set",
     NONE: "not best under any rule set",

@@ -17,7 +17,7 @@ from dqa.models.scripted import ProgramModel, Wording, find_responder
 from dqa.models.scripted.steps import Answer, Step
 
 Reply: TypeAlias = str | AIMessage | Step | Answer | Exception
-"""A text, a message, an exception to raise, or a statement or decision for a `Wording`."""
+"""A text, a message, an exception to raise, or a `Step` or `Answer` that a `Wording` writes."""
 
 _SHOWN = 400
 """The maximum number of characters of a request in an error message."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -236,7 +237,7 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> sa.Engi
             uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         if writing:  # readers do not wait, and committed transactions survive a kill
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_write_ahead_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
         else:
             connection.execute("PRAGMA query_only = ON")
@@ -245,6 +246,18 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> sa.Engi
     engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool)
     sa.event.listen(engine, "begin", _begin)
     return engine
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    # SQLite itself does not wait here for another process that creates the log of the same file.
+    until, mode = time.monotonic() + _BUSY_SECONDS, None
+    while mode is None:
+        try:
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
 
 
 def _begin(connection: sa.Connection) -> None:

@@ -136,7 +136,6 @@ def test_an_evaluation(folder: Path, engine: tuple[str, ...]) -> None:
 
 def test_a_server_of_agent_tools(folder: Path) -> None:
     """It answers a call over standard input and output."""
-    pytest.importorskip("mcp")
     server = subprocess.Popen(
         [*DQA, "mcp", "--database", "shop.db"],
         cwd=folder,

@@ -12,8 +12,6 @@ import dqa as api
 from tests.sqlite_files import run_script
 from tests.stored import change_results
 
-inspect_log = pytest.importorskip("inspect_ai.log")
-
 OWN = [{"id": "../up", "question": "Which?", "candidates": ["a", "b"], "answer": "a"}]
 
 
@@ -36,7 +34,12 @@ def logs(run: api.Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return api.export_run(run, tmp_path_factory.mktemp("logs") / "all", "inspect")
 
 
+def _log_module() -> Any:
+    return pytest.importorskip("inspect_ai.log")  # its import takes seconds
+
+
 def _read(logs: Path) -> dict[tuple[str, str], Any]:
+    inspect_log = _log_module()
     found = [inspect_log.read_eval_log(log) for log in inspect_log.list_eval_logs(str(logs))]
     headers = [inspect_log.read_eval_log(log.location, header_only=True) for log in found]
     assert [header.results for header in headers] == [log.results for log in found]
@@ -117,5 +120,5 @@ def test_a_user_s_database_is_not_queried_again(tmp_path: Path) -> None:
     (tmp_path / "shop.db").unlink()
     (log,) = api.export_run(tmp_path / "run", tmp_path / "logs", "inspect").iterdir()
     assert ".." not in log.name
-    (sample,) = list(inspect_log.read_eval_log(str(log)).samples or [])
+    (sample,) = list(_log_module().read_eval_log(str(log)).samples or [])
     assert (sample.input, sample.target) == ("own/../up", ["a"])

@@ -7,12 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import dqa
 from dqa.core.errors import DatabaseUnavailableError, DataError, RefusedStatementError, UsageError
-
-duckdb = pytest.importorskip("duckdb")
 
 
 @pytest.fixture

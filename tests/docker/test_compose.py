@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+import yaml
 
 DOCKER = Path(__file__).parents[2] / "docker"
 
@@ -14,7 +14,6 @@ def test_services_are_local_limited_and_documented() -> None:
     check. The check logs in with the password of the container's environment. Every variable has a
     default and is in the README.
     """
-    yaml = pytest.importorskip("yaml")
     compose = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
     assert {name: service["image"] for name, service in compose["services"].items()} == {
         "mysql": "${DQA_MYSQL_IMAGE:-mysql:8.4}",

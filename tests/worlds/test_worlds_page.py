@@ -27,7 +27,6 @@ def test_the_documented_game_is_played(
 
 def test_the_documented_visit_to_the_shop_is_played(capsys: pytest.CaptureFixture[str]) -> None:
     """By the program of the page."""
-    pytest.importorskip("bm25s")
     section = PAGE.partition("## The shop")[2]
     code, *_ = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     exec(compile(code, "worlds.md", "exec"), {})  # noqa: S102

@@ -20,8 +20,6 @@ from dqa_simulators.shop.words import find_bound
 from tests.programs import start_python
 from tests.worlds.shop.shops import PRODUCTS
 
-pytest.importorskip("bm25s")
-
 
 @pytest.fixture(name="catalogue")
 def _catalogue() -> Catalogue:

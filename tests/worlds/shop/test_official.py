@@ -14,8 +14,6 @@ from dqa_simulators.shop.official import find_files, read_items
 from dqa_simulators.shop.records import NO_BOUND
 from tests.worlds.shop.shops import make_shop, policy, visit
 
-pytest.importorskip("bm25s")
-
 ITEM: dict[str, Any] = {
     "asin": "B000000001",
     "name": "Cotton Socks",

@@ -24,8 +24,6 @@ from dqa_simulators.shop.records import Goal, Product
 from dqa_simulators.shop.reward import OptionRatio, count_reward
 from dqa_simulators.shop.words import normalise_colour
 
-pytest.importorskip("rapidfuzz")
-
 Row = Mapping[str, str]
 DATA = Path(__file__).parent / "data"
 

@@ -14,8 +14,6 @@ from dqa_simulators.shop.pages import BACK, BUY, NEXT, PREVIOUS, click
 from tests.worlds.playing import open_history
 from tests.worlds.shop.shops import make_shop, policy, visit
 
-pytest.importorskip("bm25s")
-
 
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.deep)])
 def test_the_fair_program_is_better_than_random_moves(count: int) -> None:

@@ -33,17 +33,18 @@ class AuditEntry:
     reason
         The reason why the statement did not run; empty if it was allowed.
     rows
-        The number of rows returned; None if the statement did not finish.
+        The number of rows that the statement returned; None if it did not finish.
     cut
-        The limit at which the result was cut; None if the result is complete.
+        The limit that cut the result; None if the result is complete.
     seconds
-        The time from request to result, including the approval.
+        The seconds from the request to the result, including the time for the approval.
     error
         The error of the statement; None if it succeeded.
     time, user
         The time of the request (ISO 8601, UTC), and the login name of the user.
     question, decision, decider, model
-        The decision during which the statement ran; None if it ran outside of a decision.
+        The question, the decision, the decider and the model for which the statement ran; None
+        outside of a decision.
     version
         The version of dqa.
     """
@@ -112,7 +113,7 @@ class JsonLines:
         self(None)
 
     def __call__(self, entry: AuditEntry | None) -> None:
-        """Append `entry` if it is given; raise `AuditError` if the file cannot be written."""
+        """Append `entry`, or nothing for None; raise `AuditError` if the file cannot be written."""
         try:
             with open_to_add(self._path) as file:
                 if entry is not None:

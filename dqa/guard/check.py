@@ -23,7 +23,7 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _CYPHER = ("neo4j", "ladybug")
 
 DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *_CYPHER)
-"""The dialects that can be checked; ``ansi`` is the common core of SQL databases."""
+"""The dialects that can be checked; ``ansi`` is the SQL that most databases share."""
 
 
 class Refusal(Exception):  # noqa: N818  (a check turns it into a verdict)
@@ -72,7 +72,7 @@ class ScriptStatement:
     line
         The line of its first word, counted from 1.
     problem
-        The line and the reason if the end of the statement is uncertain; otherwise None.
+        If the end of the statement is uncertain: the line and the reason. Otherwise None.
     """
 
     text: str
@@ -88,16 +88,16 @@ def _module(dialect: str, of_cypher: str, of_sql: str) -> ModuleType:
 
 
 class ScriptTokens(NamedTuple):
-    """The part of a script that can be read with certainty.
+    """The tokens of the part of a script that can be read with certainty.
 
     Attributes
     ----------
     tokens
         The start and the end of each token, and whether the token is a semicolon.
     problem, position
-        The reason why the rest of the script cannot be read, and the position where this rest
-        begins. If the whole script can be read, the problem is empty, and the position is the
-        length of the script.
+        The reason why the rest of the script cannot be read, and the position (in characters) where
+        this rest begins. If the whole script can be read, the problem is empty, and the position is
+        the length of the script.
     """
 
     tokens: Sequence[tuple[int, int, bool]]
@@ -156,7 +156,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     dialect
         One of `DIALECTS`.
     policy
-        Additional functions that may be called, and limits on what may be read.
+        The additional functions that may be called, and the data that may be read.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     """
     module = _module(dialect, "cypher", "sql")
     if len(statement) > _LONGEST:
-        return GuardVerdict(False, f"it is longer than {_LONGEST} characters; write a shorter one")
+        return GuardVerdict(False, f"it is longer than {_LONGEST} characters; make it shorter")
     if _NO_TEXT.search(statement):
         return GuardVerdict(
             False,

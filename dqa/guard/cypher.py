@@ -25,7 +25,8 @@ _AMBIGUOUS = frozenset({"CASE", "DISTINCT", "NOT"})
 """Keywords that can also be names, as in ``distinct[0]``."""
 _BEFORE_TEST = frozenset({"WHERE", "AND", "OR", "XOR", "NOT", "WHEN", "RETURN", "WITH", "(", ","})
 _AFTER_TEST = frozenset({"", "AND", "OR", "XOR", "THEN", "AS", ")", "]", "}", ","})
-"""Tokens before and after a test such as ``n <> m``. Clauses may follow it, too."""
+"""Tokens that may stand before or after a test such as ``n <> m``. A clause may also follow the
+test."""
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
@@ -38,7 +39,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     dialect
         ``"neo4j"`` or ``"ladybug"``.
     policy
-        Additional functions that may be called, and limits on what may be read.
+        The additional functions that may be called, and the data that may be read.
 
     Raises
     ------
@@ -58,12 +59,14 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 
 def _restrict(reader: CypherReader, policy: Policy) -> None:
-    """Add the limits of a policy to a statement; raise `Refusal` if it reads hidden data."""
+    """Add the limits of a policy to a statement; refuse a statement that reads hidden data."""
     if not reader.is_limited:
         return
     shown = policy.in_small_letters if reader.ladybug else policy
     if reader.describing:
-        raise Refusal(f"{reader.describing[0]} reads the whole database; use MATCH")
+        raise Refusal(
+            f"{reader.describing[0]} could show hidden data of the whole database; use MATCH"
+        )
     if shown.properties or shown.denied_properties:
         owners = _owners(reader)
         _refuse_whole_values(reader, set(owners))
@@ -90,7 +93,7 @@ def _require_visible(reader: CypherReader, shown: Policy) -> None:
     is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
     if is_long and shown.labels is not None:
         raise Refusal(
-            "its path of variable length could lead through hidden nodes; write each step"
+            "a path of variable length could lead through hidden nodes; write each of its steps"
         )
 
 
@@ -164,7 +167,7 @@ def _owners(reader: CypherReader) -> dict[str, set[str]]:
 
 
 def _refuse_whole_values(reader: CypherReader, names: set[str]) -> None:
-    """Refuse a whole node, relationship or path as a value: it may have hidden properties."""
+    """Refuse whole nodes, relationships and paths as values: they may have hidden properties."""
     keys, clauses = reader.keys, reader.words["clauses"]
     counting = reader.words["functions without properties"]
     safe = {opening for name, opening in reader.calls if name in counting}
@@ -207,7 +210,7 @@ def _restrict_properties(
         names = {reader.folded(i) for i in element.names}
         is_excluded = element.is_node and not reader.ladybug and not names & denying
         if denying and not is_excluded and (names & denying or not names or not element.is_plain):
-            raise Refusal(f"a property of {', '.join(sorted(denying))} may not be read here")
+            raise Refusal(f"the pattern reads a hidden property of {', '.join(sorted(denying))}")
     for value, i in reader.properties:
         known = None if value is None else owners.get(reader.folded(value))
         denying = shown.denying(reader.folded(i))

@@ -19,7 +19,7 @@ _CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD"])
 
 
 class CypherReader(ValueReader):
-    """Reads one statement.
+    """Reads the clauses and patterns of one statement.
 
     Raises
     ------
@@ -44,7 +44,7 @@ class CypherReader(ValueReader):
             raise Refusal("it returns nothing; add RETURN at the end")
 
     def _prefixes(self) -> None:
-        """Read CYPHER with a version, EXPLAIN, and USE with the own database."""
+        """Read CYPHER with a version, EXPLAIN, and USE with the name of the opened database."""
         if not self.ladybug and self._take("CYPHER"):
             self.i += self.texts[self.i] in {"5", "25"}
         if self._take("EXPLAIN"):
@@ -131,7 +131,7 @@ class CypherReader(ValueReader):
             self._scope = passed
 
     def _item(self, clause: str) -> str:
-        """Read a value; return its name if it is a node that WITH passes on, otherwise ``""``."""
+        """Read a value. Return the name of a node that WITH passes on, otherwise ``""``."""
         begin = alias = self.i
         self._last = size = self._expression()
         is_passed = clause == "WITH" and self.i == begin + 1 and self.uses[-1:] == [begin]
@@ -318,7 +318,7 @@ class CypherReader(ValueReader):
                 self._expect(")")
             elif self._take("$"):
                 if self._policy.labels is not None:
-                    raise Refusal("it computes a label, which could be hidden; write its name")
+                    raise Refusal("a computed label could be hidden; write the name of the label")
                 self._take("ALL", "ANY")
                 self._bracket()
             elif not self._take("%"):

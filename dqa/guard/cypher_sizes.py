@@ -30,7 +30,8 @@ _STORED_TEXT = 1_000.0
 _NUMBERS = re.compile(r"([-+]?\d{1,19}),([-+]?\d{1,19})(?:,[-+]?(\d{1,19}))?")
 """Matches the arguments of a range() if they are numbers."""
 _SIZES = re.compile(r"(?:\d+|[-+,]|(?:size|length)\()+", re.IGNORECASE)
-"""Matches the arguments of a range() that is at most as long as a value of the statement."""
+"""Matches arguments that contain only numbers, size() and length(). The range() then has at most as
+many items as the largest value of the statement."""
 _ESCAPED_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]", re.DOTALL)
 _FLAGS = re.compile(r"\(\?[ims]+\)|(?<=\()\?:")
 _UNSAFE = re.compile(r"\(\?|\)[*+{]")
@@ -92,7 +93,7 @@ def require_fast_pattern(text: str, searched: float) -> None:
     text
         The regular expression, with its quotes.
     searched
-        The maximum length of the text that the statement builds and matches.
+        The maximum number of characters of the text that the statement builds and matches.
     """
     pattern = text.replace(r"\\", "\\")
     escaped = "".join(re.findall(r"\\(.)", pattern, re.DOTALL))
@@ -137,11 +138,11 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise Refusal(f"{text} is no decimal number; write digits only") from None
+        raise Refusal(f"{text} is not a decimal number; write only digits") from None
 
 
 def call_of(name: str, sizes: Sequence[Size], numbers: Sequence[str], words: AllowLists) -> Size:
-    """Return the size of the result of a function, given its arguments and the numbers in them."""
+    """Return the size of a function's result. `numbers` are the numbers in its arguments."""
     total = sum_of(sizes).total
     if name in words["repeating functions"]:
         times = prod(max(_number(number), 1.0) for number in numbers)
@@ -166,8 +167,8 @@ def range_of(arguments: str, largest: float) -> Size:
     Raises
     ------
     Refusal
-        The range is too long, or its bounds may be any number: a server cannot interrupt its
-        creation.
+        The range is too long, or its bounds may be any number. A server cannot interrupt the
+        creation of a range.
     """
     bounds = _NUMBERS.fullmatch(arguments)
     if bounds is not None:

@@ -80,8 +80,8 @@ class Cursor:
     texts
         The text of each token; names have no quotes.
     spelled
-        The text that runs for each token. Names with letters outside of ASCII are in backticks. A
-        policy changes this text.
+        The text that the server receives for each token. Names with letters outside of ASCII are in
+        backticks. A policy changes this text.
     starts, ends
         The start and the end of each token in the statement, in characters.
     closing
@@ -197,7 +197,7 @@ class Cursor:
         return self.i - 1
 
     def _dotted(self) -> tuple[str, int]:
-        """Return a name with its namespaces in lower case, and the position where it ends."""
+        """Return a name with its namespaces in lower case, and the index of its last token."""
         begin = end = self.i
         while self.keys[end + 1] == "." and is_word(self.keys[end + 2]):
             end += 2
@@ -227,7 +227,7 @@ class Cursor:
             raise Refusal(
                 f"it contains {key}, but only reading is allowed; write a query with MATCH"
             )
-        what = f"'{text[:40]}' (character {self.starts[self.i] + 1})" if key else "its end"
+        what = f"'{text[:40]}' (character {self.starts[self.i] + 1})" if key else "the end"
         raise Refusal(f"{problem} {what}" if problem else f"{what} is not expected there: {_HELP}")
 
 

@@ -40,24 +40,24 @@ class Element:
     Attributes
     ----------
     is_node
-        Whether it is a node.
+        Whether the element is a node.
     opening
-        Its opening bracket; for a relationship without brackets, its first dash.
+        The opening bracket; for a relationship without brackets, the first dash.
     variable
-        Its variable.
+        The variable; None without a variable.
     begin, end
-        The range of its labels or types: the position after the colon or IS, and the position after
+        The range of the labels or types: the position after the colon or IS, and the position after
         the last name. Both are 0 without labels and types.
     names
-        Its labels or types.
+        The labels or types.
     is_plain
         Whether the labels contain no negation, wildcard or computed name.
     keys
-        The properties of its map, and the weight property of a shortest path.
+        The properties in the map of the element, and the weight property of a shortest path.
     is_many
-        Whether it matches paths of any length.
+        Whether the element matches paths of any length.
     is_bound
-        Whether an earlier pattern has bound its variable.
+        Whether an earlier pattern has bound the variable.
     """
 
     is_node: bool
@@ -84,14 +84,14 @@ class ValueReader(Cursor):
     variables
         The names of nodes, relationships and paths in patterns.
     uses
-        The names that are used as whole values.
+        The positions of names that are used as whole values.
     properties
         Each property that is read with a dot, and the name before the dot. The name is None if
         another value precedes the dot.
     wholes
         The positions of ``*`` that selects all properties, or all columns of RETURN.
     aliases
-        Pairs of a value and its alias after AS.
+        The positions of each value and of its alias after AS.
     calls
         The name of each called function in lower case, and the position of its opening bracket.
     returned
@@ -101,7 +101,7 @@ class ValueReader(Cursor):
     is_limited
         Whether the policy hides a part of the graph.
     has_path_value
-        Whether the statement contains a path outside of a pattern.
+        Whether the statement uses a path pattern as a value.
     """
 
     _subquery: Callable[..., None]
@@ -417,7 +417,7 @@ class ValueReader(Cursor):
         return is_node and keys[end] == "-"
 
     def _is(self) -> None:
-        """Read what follows IS: ``[NOT] NULL``, a type, a normalization form, or labels."""
+        """Read the words after IS: ``[NOT] NULL``, a type, a normalization form, or labels."""
         self._take("NOT")
         self._take("NFC", "NFD", "NFKC", "NFKD")
         if self._take("::", "TYPED"):

@@ -43,7 +43,7 @@ _REWRITTEN = (
     "The policy rewrites this statement, but the database cannot run the rewritten statement"
 )
 _INSERTED = 12
-"""An error message that quotes this many characters of the policy's SQL reveals the policy."""
+"""An error message that quotes this many characters of the policy's SQL is not shown."""
 _FOR_HINTS = 0.5
 """The maximum number of seconds for reading the schema to improve an error message."""
 
@@ -119,8 +119,8 @@ class GuardedDatabase:
     ) -> Self:
         """Set the policy, the audit and the limits, and return the database.
 
-        Call this right after opening the database. If the policy hides a part of a table and
-        contains no schema, the schema of the database is added to the policy.
+        Call this method right after opening the database. If the policy hides a part of a table and
+        its attribute `schema` is None, the schema of the database is added to the policy.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class GuardedDatabase:
         if set(other.policy.row_filters) != set(self.policy.row_filters):
             tables = ", ".join(sorted(self.policy.row_filters))
             raise errors.UsageError(
-                f"Row filters must be given for {tables}, and for no other table."
+                f"Row filters must be given for exactly these tables: {tables}."
             )
         require_conditions(other.policy, self.dialect)
         other._described, other._closes_session = {}, False  # noqa: SLF001  (its own)
@@ -351,7 +351,7 @@ class GuardedDatabase:
         return verdict
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
-        """Check a statement, ask for approval, and run the statement."""
+        """Check a statement, ask for approval, run the statement, and record it."""
         verdict = self._judged(statement)
         if not verdict.allowed:
             raise verdict.error(statement)

@@ -36,9 +36,9 @@ def closest(
 ) -> str:
     """Return `` Did you mean 'x'?``, or an empty string if no known name is similar enough.
 
-    The similarity must reach `cutoff`. If `schema` is given, the hint quotes a name that statements
-    must quote. By default, only the last part of a name with dots is compared. With `whole`, all
-    parts are compared.
+    The similarity (0 to 1) must reach `cutoff`. With `schema`, the hint quotes names that need
+    quotes in statements. By default, only the last part of a name with dots is compared. With
+    `whole`, all parts are compared.
     """
     by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
     wanted = (unknown if whole else unknown.rsplit(".", 1)[-1]).lower()

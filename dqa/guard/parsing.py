@@ -45,7 +45,7 @@ _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _STRINGS = frozenset(kind for kind in TokenType if kind.name.endswith("STRING"))
 _QUOTED = _STRINGS | {TokenType.IDENTIFIER}
 _LONGEST_NAME = 63
-"""The number of bytes to which PostgreSQL cuts a name."""
+"""PostgreSQL cuts a name after this number of bytes."""
 _CHAINING = _CLOSING | _NAMES | {TokenType.DOT}
 """Tokens before a bracket that continues a chain of calls or subscripts."""
 _VALUES = frozenset(
@@ -69,7 +69,7 @@ _OPERATORS = frozenset(
 )
 _BRACES = (TokenType.L_BRACE, TokenType.R_BRACE)
 _DATE = [TokenType.L_BRACE, TokenType.STRING, TokenType.R_BRACE]
-"""The tokens of ``{d '2024-01-01'}`` except the word."""
+"""The tokens of ``{d '2024-01-01'}`` except the word ``d``."""
 _ROWS = [TokenType.ALIAS, TokenType.L_PAREN, TokenType.VALUES]
 """The tokens before the rows of a part of WITH."""
 _COLUMN_OPTIONS = [
@@ -346,7 +346,7 @@ def _refuse_too_large(tokens: Sequence[Token]) -> None:
 
 
 def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str:
-    """Return a name, a call or a query that is missing in the tree; empty if nothing is missing."""
+    """Return a name, call or query of the text that the tree lacks; empty if nothing is missing."""
     names = [node for node in parsed.nodes if isinstance(node, exp.Identifier)]
     starts = {node.meta_get("start") for node in names}
     aliases = {node.meta_get("start") for node in names if isinstance(node.parent, exp.TableAlias)}

@@ -21,7 +21,7 @@ def small(name: str) -> str:
 
 
 class ShownTable(NamedTuple):
-    """What a policy shows of a table.
+    """The part of a table that a policy shows.
 
     Attributes
     ----------
@@ -30,9 +30,9 @@ class ShownTable(NamedTuple):
     columns
         The visible columns.
     items
-        The SELECT list of these columns, with masks in place of masked values.
+        The SELECT list of the visible columns, with masks in place of masked values.
     row_filter
-        The condition of the visible rows; empty if all rows are visible.
+        The SQL condition that visible rows fulfil; empty if all rows are visible.
     is_whole
         Whether the policy hides no column, value or row of the table.
     """
@@ -68,7 +68,7 @@ class Policy(PolicyFields):
 
     @property
     def needs_schema(self) -> bool:
-        """Whether the policy requires the tables and columns of the database."""
+        """Whether the policy can be applied only if its attribute `schema` is set."""
         return self.restricts or (self.scope is not None and self.scope.finds_others)
 
     @cached_property
@@ -120,7 +120,7 @@ class Policy(PolicyFields):
         return self.relationship_types is None or name in self.relationship_types
 
     def denying(self, name: str) -> frozenset[str]:
-        """Return the labels and relationship types for which a property is hidden."""
+        """Return the labels and relationship types whose property `name` is hidden."""
         entries = (*(self.properties or ()), *self.denied_properties)
         owners = {entry.rpartition(".")[0] for entry in entries} - {""}
         return frozenset(owner for owner in owners if not self.shows_property(owner, name))
@@ -153,7 +153,7 @@ class Policy(PolicyFields):
 
     @cached_property
     def shown_tables(self) -> Mapping[str, ShownTable]:
-        """What the policy shows of every table, also of hidden ones, by lower-case name."""
+        """The visible part of every table, also of hidden tables, by lower-case name."""
         shown: dict[str, ShownTable] = {}
         quote = self.schema.quote if self.schema is not None else '"'
         for name, table in self.known_tables.items():
@@ -174,7 +174,7 @@ class Policy(PolicyFields):
 
     @cached_property
     def visible_tables(self) -> Mapping[str, ShownTable]:
-        """The readable tables by lower-case name."""
+        """The tables that may be read, by lower-case name."""
         return {name: one for name, one in self.shown_tables.items() if self.shows_table(name)}
 
     @cached_property
@@ -202,7 +202,7 @@ class Policy(PolicyFields):
     # Visible tables and columns
 
     def allows_table(self, name: str, schema: str = "") -> bool:
-        """Return whether a statement may read a table, given its name and its schema prefix.
+        """Return whether a statement may read a table; `schema` is the schema prefix.
 
         Tables of run stores and memories may be read only if `tables` lists them. This method does
         not check whether the schema is in the schema scope.

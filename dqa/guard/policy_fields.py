@@ -32,8 +32,9 @@ class PolicyFields:
     Attributes
     ----------
     functions
-        Additional functions that may be called, also in FROM: ``"f"`` or ``"schema.f"``. They must
-        only read data. A statement must call a function exactly as its entry is written.
+        Additional functions that may be called, also in FROM: ``"f"`` or ``"schema.f"``. These
+        functions must only read data. A statement must write the schema of a function if the policy
+        does, and only then.
     procedures
         Additional procedures of a graph that may be called: ``"apoc.meta.schema"``.
     schemas
@@ -80,12 +81,13 @@ class PolicyFields:
     database
         The name of the database; a statement may begin with USE and this name.
     callables
-        Maps PostgreSQL's functions and types that x in ``x.name`` could be passed to, in lower
-        case, to whether x can be a row. None if unknown. See `dqa.guard.tables.read_callables`.
+        The names of PostgreSQL's functions and types, in lower case, that ``x.name`` could call.
+        The value of each name is true if x can be a row. None if unknown. See
+        `dqa.guard.tables.read_callables`.
     source
         The file of the policy, for records.
 
-    The database sets the six attributes before `source`.
+    The opened database sets the six attributes from `schema` to `callables`.
 
     Raises
     ------

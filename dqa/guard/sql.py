@@ -69,7 +69,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     read = read_text(statement, dialect)
     prefix = _EXPLAIN.match(read.text)
     if dialect not in {"mysql", "mariadb"} and read.text[:7].lower() == "analyze":
-        prefix = None  # elsewhere, ANALYZE writes statistics
+        prefix = None  # in other dialects, ANALYZE writes
     if prefix is None and DESCRIBING.match(read.text):
         form = describing_form(read.text, dialect, policy)
         if form is not None:
@@ -100,7 +100,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 @dataclass
 class _Rules:
-    """The checks for which an allow-list is not enough, for one statement."""
+    """The checks of one statement that need more than an allow-list."""
 
     parsed: Parsed
     policy: Policy
@@ -152,7 +152,7 @@ class _Rules:
                 raise Refusal(problem)
 
     def _problem_of(self, node: exp.Expr) -> str:
-        """Return the problem of a rarely used kind of node; empty if it may be used."""
+        """Return the problem of a node of a rare class; empty if the node is allowed."""
         problem, name = "", node.name
         match node:
             case exp.ObjectIdentifier() if self.scope is not None or self.policy.restricts:
@@ -176,7 +176,7 @@ class _Rules:
                 problem = "PIVOT needs its values: write ON x IN (1, 2), not the name of a type"
             case exp.Pivot() if self._searches_values(node):
                 # DuckDB finds the values by another statement, in which WITH parts are missing.
-                problem = "PIVOT needs its values next to this WITH: write ON x IN (1, 2)"
+                problem = "PIVOT needs its values after this WITH: write ON x IN (1, 2)"
             case exp.Pivot() | exp.Summarize() if not isinstance(node.this, _APPLIED):
                 # DuckDB would read a text in this position as the name of a file.
                 problem = f"{type(node).__name__.upper()} needs a table or a query, not text"
@@ -225,7 +225,7 @@ class _Rules:
         is_own = not owner or (self.dialect == "postgres" and owner == "pg_catalog")
         if name not in self.known["functions"] or not (is_own or self.dialect == "duckdb"):
             self._refuse_function(full)
-        # If PostgreSQL compares the result of pg_typeof with a text, it looks up such a type.
+        # To compare the result of pg_typeof with a text, PostgreSQL looks up the type in the text.
         shown = parent.parent if isinstance(parent, exp.Alias) else parent
         is_text = isinstance(parent, exp.Cast) and parent.is_type("text", "varchar")
         is_typed = name == "pg_typeof"
@@ -343,7 +343,8 @@ class _Rules:
     def _check_type(self, node: exp.DataType) -> None:
         """Refuse a type that may be outside of the scope.
 
-        PostgreSQL has a type for each table. Its name could therefore reveal a hidden table.
+        PostgreSQL has a type for each table. The name of a type could therefore reveal a hidden
+        table.
         """
         if node.this != exp.DType.USERDEFINED or not node.args.get("kind"):
             return

@@ -26,9 +26,9 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
     is_hiding = policy.restricts and dialect == "postgres"
     hidden = _SYSTEM_COLUMNS - policy.column_names if is_hiding else frozenset[str]()
     sources = _columns_of_sources(parsed, policy)
-    # In other databases, a column may be a structure.
+    # In other databases, x may also be a column with fields.
     in_from = sources.keys() | (policy.column_words if dialect == "ansi" else set[str]())
-    # A wrong name of a database before a column of such a join stops a MariaDB server.
+    # In a join with USING or NATURAL, a wrong database name before a column stops a MariaDB server.
     joins = [node for node in parsed.nodes if isinstance(node, exp.Join)]
     is_shared = any(node.method or node.args.get("using") for node in joins)
     is_shared &= dialect == "mariadb"
@@ -58,7 +58,7 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
         takes_row = callables.get(name.casefold())
         if not is_field or takes_row is None or name.casefold() in policy.functions:
             continue
-        # A subquery without a name has the name "" here, and no owner means any value.
+        # The name of a subquery without an alias is "". Without an owner, x may be any value.
         found = sources.get(owner.casefold(), [None]) if owner else [None]
         exact = spelled(part, dialect)
         if any(one is None or (takes_row and exact not in one) for one in found):
@@ -69,10 +69,10 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
 
 
 def _columns_of_sources(parsed: Parsed, policy: Policy) -> dict[str, list[frozenset[str] | None]]:
-    """Return the names in FROM and WITH, and of joins, with the known columns of each source.
+    """Return the known columns of each table, query, function and join in FROM, by its name.
 
-    These names stand for rows, except the names of functions, which may stand for any value. A
-    function has None in place of columns.
+    A name means a row of its source. The name of a function may mean any value, so a function has
+    None in place of columns.
     """
     rows = frozenset[str]()
     sources: dict[str, list[frozenset[str] | None]] = {name: [rows] for name in parsed.joins}

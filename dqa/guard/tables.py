@@ -111,12 +111,12 @@ UNION SELECT t.typname, b.typtype IN ('c', 'd')
    AND (t.typtype IN ('d', 'e', 'm', 'r') OR left(t.typname, 1) = '_'
         OR t.oid IN (SELECT oid FROM looking) OR t.oid IN (SELECT oid FROM own_cast))
 """
-"""Lists functions that accept one argument, and types whose conversion calls or finds something.
+"""Lists functions that accept one argument, and types that need a call or look-up to convert.
 
-The second column tells whether the argument can be a row. Own casts have numbers from 16384 on.
-A text that is converted to a `reg` type or to `aclitem` is the name of an object. Left out are
-PostgreSQL's other immutable functions and `money`, which only compute a value, and functions of
-internal values, which statements cannot call.
+The second column is true if the argument can be a row. Casts of users have numbers from 16384 on. A
+text that is converted to a `reg` type or to `aclitem` is the name of an object. The query omits
+PostgreSQL's other immutable functions and `money`, which only compute a value. It also omits
+functions with internal arguments, which statements cannot call.
 """
 
 
@@ -263,7 +263,7 @@ def protected(policy: Policy, session: Session) -> Policy:
 
 
 def _views(session: Session) -> list[tuple[str, str, bool]]:
-    """Return the views with their definitions in lower case, and the pairs of `_VIEWS`."""
+    """Return the views with their definitions in lower case, and the pairs of partitions."""
     rows = _listed(session, _VIEWS[session.dialect], "views")
     texts = ([str(value or "").casefold() for value in row[:2]] for row in rows)
     return [(name, text, any(row[2:])) for (name, text), row in zip(texts, rows, strict=True)]
@@ -272,12 +272,12 @@ def _views(session: Session) -> list[tuple[str, str, bool]]:
 def read_callables(session: Session) -> Mapping[str, bool]:
     """Return the names that ``x.name`` must not call in a PostgreSQL database, in lower case.
 
-    The value of a name tells whether x can be a row.
+    The value of each name is true if x can be a row.
 
     Raises
     ------
     DatabaseUnavailableError, UsageError
-        The functions cannot be listed, or there are too many.
+        The functions cannot be listed, or there are too many functions.
     """
     known = lists("postgres")
     checked = known["functions that look outside"] | known["functions of settings"]

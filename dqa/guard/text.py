@@ -140,7 +140,7 @@ def _tokens(statement: str, dialect: str) -> list[Token]:
     for token in found:
         start = tokens[-1].start if tokens and tokens[-1].end + 1 == token.start else token.end
         raw = statement[start : token.end + 1] if dialect in _LONG_NUMBERS else ""
-        if _SPLIT_NUMBER.fullmatch(raw):  # sqlglot reads these as two tokens
+        if _SPLIT_NUMBER.fullmatch(raw):  # sqlglot splits such a number
             value = str(int(tokens.pop().text + token.text, 0))
             tokens.append(Token(TokenType.NUMBER, value, start=start, end=token.end))
         elif start < token.start and _CODED.fullmatch(raw):

@@ -131,7 +131,7 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
         attributes for tables only if it contains a relational database. A table with a schema
         prefix is not checked, because it may be in another schema.
     schemas
-        The complete schemas of all databases to which the policy applies.
+        The complete schemas of all databases that use the policy.
     fold
         Whether the names in a graph are compared without regard to case.
 
@@ -171,7 +171,7 @@ def _names_of(part: Part, what: str) -> list[str]:
 # in the same way for every SQL database. The engine never runs them.
 
 Form: TypeAlias = tuple[str, Mapping[str, str | None]]
-"""A parsed describing statement: its kind, a key of `_FORMS`, and its parts by name."""
+"""A parsed describing statement: its kind (a key of `_FORMS`), and its parts by name."""
 _WRITTEN = r"(?:[\w$]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\])"
 DESCRIBING = re.compile(r"(?:desc|describe|explain|pragma|show)(?!\S)", re.IGNORECASE)
 """The beginning of a describing statement."""
@@ -225,7 +225,7 @@ def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
 
 
 def _pattern(like: str) -> str:
-    """Return the regular expression of a LIKE pattern. It never searches a part again."""
+    """Return a LIKE pattern as a regular expression that never backtracks behind a found part."""
     parts = like.split("%")
     first, *rest = ("".join("." if c == "_" else re.escape(c) for c in part) for part in parts)
     last = [f".*{rest.pop()}"] if rest else []

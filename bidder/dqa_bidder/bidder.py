@@ -190,8 +190,8 @@ class Bidder(TaskDecider):
     ) -> Payoffs:
         """Ask for the payoffs of actions.
 
-        Payoffs are in the unit of the game. For a question that is not a move, they are from 0 to
-        1.
+        Payoffs are in the unit of the game. For a question that is not a move, payoffs are from 0
+        to 1.
         """
         root = unknown.position is None or unknown.position is task.position
         values = {

@@ -174,7 +174,7 @@ Expected: TypeAlias = Mapping[Candidate, float]
 Answer: TypeAlias = Payoffs | Expected | float
 """The payoffs of actions, the expected actions of another player, or a terminal state's payoff."""
 Ask: TypeAlias = Callable[[Node, Asking], Answer]
-"""Asks the model about a state."""
+"""A function that asks the model about a state."""
 _Result: TypeAlias = Answer | UnparsableReplyError | OutOfBudgetError
 
 

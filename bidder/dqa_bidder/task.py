@@ -154,9 +154,8 @@ def _read_move(
 def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
     """Return the statements to run, as pairs of a history table's name and a statement.
 
-    The name is empty if the statement does not read a history table. The sources in order of
-    priority are the statements of the question, the history of the game, and the statements of the
-    scenario.
+    The name is empty if the statement does not read a history table. In order of priority, the
+    statements are those of the question, of the game's history, or of the scenario.
     """
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]

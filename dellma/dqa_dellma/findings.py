@@ -71,7 +71,8 @@ class NamedFactors(Finding):
     Attributes
     ----------
     factors
-        By factor, its values. The paper calls the number of factors k, and of their values l.
+        The values of each factor. In the paper, k is the number of factors, and l is the number of
+        values of a factor.
     about
         By factor, the actions that it affects. Factors that affect all actions are not listed.
     asked

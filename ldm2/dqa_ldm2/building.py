@@ -1,4 +1,4 @@
-"""Build a memory from games that a program plays, and refine it by exploring games."""
+"""Build a memory from games that a program plays, and refine a memory by exploring games."""
 
 from __future__ import annotations
 

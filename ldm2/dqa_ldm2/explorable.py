@@ -80,7 +80,7 @@ class WorldExplorable:
     def act(self, state: Explored, action: Candidate) -> Explored:
         """Return the state after an action.
 
-        If the episode is in a different state, it is started again and played up to `state`.
+        If the episode is in a different state, the episode is started again and played to `state`.
         """
         done = tuple(step.action for step in state.situation.steps)
         episode = self._episode

@@ -126,8 +126,8 @@ class Memory:
     ) -> tuple[Remembered, ...]:
         """Return the tuples of two types, sorted by similarity to a state, the most similar first.
 
-        If there are no tuples with both types, all tuples of the goal type are searched, and then
-        all tuples of the batch. Equally similar tuples are in the order of their ids.
+        If no tuple has both types, the search covers all tuples of the goal type. If there are none
+        either, it covers the whole batch. Equally similar tuples are in the order of their ids.
 
         Raises
         ------
@@ -317,7 +317,7 @@ class Memory:
 
     @contextmanager
     def _writing(self) -> Iterator[sa.Connection]:
-        """Open a transaction, and block other writers until it ends."""
+        """Open a transaction that blocks other writers until its end."""
         if not self._may_write:
             raise UsageError(
                 f"You may not write to the memory {self.location}. Get write permission, or name a "

@@ -43,10 +43,9 @@ class Retriever:
     most
         k, the maximum number of tuples.
     asks
-        Whether the model chooses the types; otherwise they are found by comparing words.
+        Whether the model chooses the types; otherwise types are found by comparing words.
     exact
-        Whether the tuples are returned without their rewards, which the paper's prompts do not
-        show.
+        Whether the tuples are returned without rewards. The prompts of the paper show no rewards.
     """
 
     def __init__(

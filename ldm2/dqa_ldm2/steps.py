@@ -83,7 +83,8 @@ def evaluate(
     """Return the subgoals of the goal, and for each subgoal whether it is complete.
 
     If there is a previous judgement (`before`), the model judges the same subgoals again. Otherwise
-    it first divides the goal into subgoals. If `history` is None, the prompt shows all steps.
+    the model first divides the goal into subgoals. If `history` is None, the prompt shows all
+    steps.
     """
     values = _values(situation, most) | {"before": before, "history": history}
     if not before:
@@ -335,9 +336,9 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
-    """Return all steps, after cutting early observations so that all have about `most` characters.
+    """Return all steps, with early observations cut to at least `_OLD` characters.
 
-    Every observation may have at least `_OLD` characters.
+    All observations together have about `most` characters.
     """
     shown: list[Step] = []
     for step in reversed(steps):

@@ -35,7 +35,7 @@ MEMORY: Final = sa.Table(
     sa.Column("written_by", sa.String(60), nullable=False),
     **TABLE_OPTIONS,
 )
-"""A table with a single row, which every writer locks."""
+"""A table with a single row. Every writer locks this row."""
 VERSIONS: Final = sa.Table(
     f"{MEMORY_TABLE}_versions",
     METADATA,

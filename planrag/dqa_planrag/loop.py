@@ -86,7 +86,7 @@ class Loop:
             run.failures += 1
             return
         run.current_step = run.reply.current_step
-        # Tool calls and decisions are checked later. They may still be invalid, so do not reset
+        # Tool calls and decisions are checked later, and may still be invalid. So they do not reset
         # the number of failures.
         if not run.reply.requests and run.reply.answer is None:
             run.failures = 0

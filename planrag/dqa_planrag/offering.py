@@ -13,7 +13,7 @@ _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
 """If a list has more candidates or characters than these limits, only examples are shown."""
 _EXAMPLES, _FEW = 20, 5
-"""The number of candidates shown as examples. If a statement lists all candidates, it is `_FEW`."""
+"""The number of candidates shown as examples; `_FEW` if a statement lists all candidates."""
 _NARROW = (
     "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
     "and decide between these. Spell the decision as the database does; it is checked against the "
@@ -24,7 +24,7 @@ _NARROW = (
 def offer_candidates(
     question: Question, candidates: tuple[Candidate, ...] | None
 ) -> tuple[str, WarningEvent | None]:
-    """Return a description of the candidates, and a warning if a list of them is cut.
+    """Return a description of the candidates, and a warning if the list of candidates is cut.
 
     The text of a question with a scenario already describes the candidates. The result describes
     them again only if there are more than `MOST_COMPARED`. If answers may also have a free form,
@@ -85,7 +85,7 @@ def _one_line(candidate: Candidate) -> str:
 
 
 def about_of(question: Question) -> str:
-    """Return all texts of a question. They show which tables of a long schema are relevant."""
+    """Return all texts of a question. These texts show which tables of a schema are relevant."""
     texts = [question.text, question.rules, question.candidate_query or ""]
     return "\n".join([*texts, *question.context_queries, *question.target.values()])
 

@@ -154,7 +154,7 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     Parameters
     ----------
     text
-        The text of the model.
+        The text of the reply.
     tools
         The names of the tools. An action with such a name is never read as a thought.
 

@@ -41,7 +41,7 @@ class Recipe:
         When the prompt asks the model for a thought: before each action (``acting``), before each
         plan (``planning``), or never.
     simulates
-        Whether the agent may run the scenario's rules on the rows of the database.
+        Whether the agent has the tools that simulate a decision on the rows of the database.
     default_for
         The uses for which the agent is a default decider; see `dqa.deciders.base.DeciderFactory`.
     """

@@ -83,7 +83,7 @@ class Reply:
 
     @property
     def acts(self) -> bool:
-        """Whether the reply does more than plan."""
+        """Whether the reply does more than plan: it calls a tool, decides or thinks."""
         return bool(self.requests) or self.answer is not None or self.only_thinks
 
 

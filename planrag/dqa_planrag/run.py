@@ -39,7 +39,7 @@ class Run:
     failures
         The number of consecutive replies that could not be used.
     current_step
-        The step of the plan that the agent named last.
+        The number of the plan's step that the agent named last, as text; empty if unknown.
     """
 
     question: Question

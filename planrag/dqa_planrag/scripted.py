@@ -94,7 +94,7 @@ RESPONDER = _AgentScripts()
 
 
 def check_script(model: BaseChatModel, question: Question) -> None:
-    """Check that a scripted model has a script for a question. Other models pass.
+    """Check that a scripted model has a script for a question. Other models pass the check.
 
     Raises
     ------

@@ -102,7 +102,7 @@ def _tool_definition(name: str, toolbox: Toolbox) -> dict[str, Any]:
 
 @cache
 def _openai_tool(schema: type[BaseModel]) -> dict[str, Any]:
-    """Return the arguments of a tool in OpenAI's form. Cached, because this takes milliseconds."""
+    """Return the arguments of a tool in OpenAI's form. The result is cached to save time."""
     return convert_to_openai_tool(schema)
 
 
@@ -188,8 +188,8 @@ class ToolCalls:
     def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
         """Return the calls of a reply, and the answers to the calls that run no tool.
 
-        An unreadable reply is replaced by a text that describes it. Providers reject calls that
-        stay unanswered, and calls whose arguments are not JSON.
+        An unreadable reply is replaced by a text that describes the reply. Providers reject calls
+        that stay unanswered, and calls whose arguments are not JSON.
         """
         text = spoken(message.text)
         if reply is None:

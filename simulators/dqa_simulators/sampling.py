@@ -17,8 +17,8 @@ _ROUNDS = 12  # the maximum number of attempts to draw keys, before all possible
 def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -> NDArray[np.int64]:
     """Divide a whole number into shares in proportion to weights. No share exceeds its cap.
 
-    All numbers are whole, so no rounding can differ between machines. An entry of weight 0 gets a
-    share only if all other entries have reached their caps. ``caps.sum() >= total`` is required.
+    All numbers are whole, so no rounding can differ between machines. An element of weight 0 gets a
+    share only if all other elements have reached their caps. ``caps.sum() >= total`` is required.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -
     Returns
     -------
     NDArray[np.int64]
-        Shape (n,).
+        Shape (n,): the shares.
     """
     counts = np.zeros_like(caps)
     while (left := total - int(counts.sum())) > 0:
@@ -39,7 +39,7 @@ def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -
         if not open_weights.any():
             open_weights = (room > 0).astype(np.int64)
         shares, remainders = np.divmod(open_weights * left, open_weights.sum())
-        if not shares.any():  # one unit each for the entries with the largest remainders
+        if not shares.any():  # one unit each for the elements with the largest remainders
             first = np.argsort(-remainders, kind="stable")[:left]
             shares[first[remainders[first] > 0]] = 1
         counts += np.minimum(shares, room)
@@ -58,13 +58,13 @@ def distinct_keys(
     Parameters
     ----------
     draw
-        Draws n proposals, shape (n,), which may repeat.
+        A function that draws n proposed keys, shape (n,). Keys may repeat.
     count
         The number of keys to draw. At least this number of keys must not be in `taken`.
     taken
         Keys to exclude.
     everything
-        Lists all possible keys. It is called only if most proposals are taken.
+        A function that lists all possible keys. It is called only if most proposed keys are taken.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def contains(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.
 
 
 def pick(rng: np.random.Generator, weights: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Draw `count` indices with probabilities proportional to `weights`."""
+    """Draw `count` indices of `weights`, with probabilities proportional to the weights."""
     steps = np.cumsum(weights)
     found = np.searchsorted(steps, rng.random(count) * steps[-1], side="right")
     return np.asarray(np.minimum(found, len(weights) - 1))
@@ -117,7 +117,8 @@ def heavy_tailed(
 def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the members of groups whose sizes are `counts`; return arrays of shape (counts.sum(),).
 
-    The first array contains each member's group; the second its position in the group.
+    The first array contains the group of each member. The second array contains the position of
+    each member in its group.
 
     ``ragged([2, 1])`` is ``([0, 0, 1], [0, 1, 0])``.
     """

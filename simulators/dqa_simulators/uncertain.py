@@ -1,6 +1,6 @@
 """Worlds with an uncertain future whose probabilities are known exactly.
 
-A world has independent latent factors (DeLLMa, section 3.2). For each value of a factor it
+A world has independent latent factors (DeLLMa, section 3.2). For each value of a factor, the world
 contains the true probability and the effect on the utility of each action. The expected utility
 of every action is therefore known in closed form, so decision rules can be tested against it.
 """

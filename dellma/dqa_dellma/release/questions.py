@@ -139,7 +139,7 @@ def _questions(
 ) -> tuple[LabelledQuestion, ...]:
     """Return a question for every set of two or more options.
 
-    The target value `key` of a question lists the options in its set.
+    The target value `key` of a question lists the options of this question.
     """
     scenario = plugins.scenario(situation.schema.scenario)
     return tuple(

@@ -76,7 +76,7 @@ class Statistic:
         Raises
         ------
         DataError
-            Yield and price are in units that cannot be converted.
+            The yield cannot be converted to the unit of the price.
         """
         amount, area = self.crop_yield.per
         money, unit = self.price.per

@@ -180,7 +180,7 @@ def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: fl
     Parameters
     ----------
     scores
-        Shape (..., n).
+        Shape (..., n): the scores of the pairs.
     action_of
         Shape (n,): each pair's action.
     scale
@@ -194,7 +194,7 @@ def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: fl
 
     Returns
     -------
-    Shape (..., n).
+    Shape (..., n): the utilities of the pairs.
     """
     if scale == "all":
         return _softmax(scores / temperature)
@@ -226,7 +226,7 @@ def average_utilities(utilities: Floats, action_of: Ints, actions: int) -> Float
 def weigh_by_attitude(
     utilities: Floats, weights: Floats, attitude: Attitude = "mean", aversion: float = 1.0
 ) -> Floats:
-    """Return the value of an action under an attitude, given its utilities in weighted states.
+    """Combine the utilities of an action in weighted states into the value of the action.
 
     ``mean`` is the expectation. ``cvar`` is the expectation over only the worst states; their
     total probability is `aversion`.
@@ -242,7 +242,7 @@ def weigh_by_attitude(
 
     Returns
     -------
-    Shape (...,).
+    Shape (...,): the value of the action.
     """
     chances = weights / weights.sum(axis=-1, keepdims=True)
     if attitude == "mean":

@@ -195,7 +195,7 @@ def _result_line(goal: RefinedGoal) -> str:
 class _Progress(Progress):
     """Show the progress of games and trajectories.
 
-    Of the model calls that fail, the first of each kind is shown.
+    The first failed model call of each kind is shown.
     """
 
     _what = ""

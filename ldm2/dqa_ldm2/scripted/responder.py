@@ -1,8 +1,8 @@
 """Scripted replies to LDM2's steps, to try the method without a model.
 
 The script imitates remembered tuples and examples. An action ranks higher if it is similar to the
-goal, and to actions that were taken in similar situations. It ranks lower if the script has already
-taken it.
+goal, and to actions that were taken in similar situations. An action ranks lower if the script has
+already taken it.
 """
 
 from __future__ import annotations

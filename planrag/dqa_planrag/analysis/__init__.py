@@ -78,7 +78,7 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
     """Yield ``(table, column, is_hit)`` for every column that counts the decision `run`.
 
-    A column shows which percentage of the decisions that it counts are hits. `kinds` contains all
+    A column shows the percentage of hits among the decisions that it counts. `kinds` contains all
     kinds of re-planning that occur in the run; None if the decider does not plan.
     """
     replanned, values = run.measures["replannings"], run.measures["critical_values"]
@@ -196,4 +196,4 @@ def _gains_nothing(result: Result) -> bool:
     """
     if result.relative_regret is not None:
         return result.relative_regret >= _WORTHLESS
-    return result.value is not None and result.baseline is not None  # nothing gains anything
+    return result.value is not None and result.baseline is not None  # no candidate has a gain

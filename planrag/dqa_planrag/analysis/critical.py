@@ -24,7 +24,7 @@ Values: TypeAlias = frozenset[Any]
 _DIALECTS = {"ansi": "", "mariadb": "mysql"}
 """sqlglot's names for dialects that have another name in dqa."""
 _MOST_JOINS = 3
-"""The maximum number of joins to follow from a number to its object."""
+"""The maximum number of joins between a number and the object that the number describes."""
 _DIGITS = 5e-6
 """The relative error of a number with six significant digits."""
 
@@ -213,7 +213,7 @@ class RowView:
         return {column: keys[table] for column, table in ends.items() if table in keys}
 
     def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
-        """Return whether a leaf is from this table and column, and can be of a relevant object."""
+        """Return whether any leaf of this table and column can belong to a relevant object."""
         tables = self.reading.tables
         same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
         return any(map(self._matters, same))

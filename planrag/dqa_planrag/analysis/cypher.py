@@ -77,7 +77,7 @@ class _CypherReading(Reading):
         found = known | {name: self.value(node) for name, node in items.items()}
         self.groups = []
         for name, value in found.items() if final else ():
-            others = [self.outputs[name]] if name in self.outputs else []  # of a union
+            others = [self.outputs[name]] if name in self.outputs else []  # in a union
             self.outputs[name] = Value.combined([value, *others]) if others else value
         self._known = self._known | found if final else found
 

@@ -99,7 +99,7 @@ class Reading(ABC):
     order
         The computed values by which the rows are sorted.
     tables
-        The table of each instance; None if it is not a known table.
+        The table of each instance; None for an unknown table.
     constants
         By term, the constants that the conditions allow: in each row, the term is equal to one of
         these constants.
@@ -123,7 +123,7 @@ class Reading(ABC):
     def instance(self, table: str | None) -> int:
         """Add an instance for one mention of a table in the statement, and return its index.
 
-        The table is None if the mention is not a known table.
+        `table` is None for an unknown table.
         """
         self.tables.append(table)
         return len(self.tables) - 1

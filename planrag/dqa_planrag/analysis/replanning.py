@@ -127,8 +127,8 @@ def _parts(
 ) -> set[int]:
     """Return the indices of the steps in `parts` that are a part of a step in `wholes`.
 
-    Only a step of `wholes` with an index in `allowed` can have parts. A single part does not count:
-    such a step needs at least two.
+    Only a step of `wholes` with an index in `allowed` can have parts. If it has only one part, this
+    part does not count.
     """
     found = set[int]()
     for j in allowed:
@@ -143,7 +143,7 @@ def _parts(
 
 
 def _sub_steps(old: _Steps, new: _Steps, matched: Mapping[int, int]) -> set[int]:
-    """Return the indices of new sub-steps. Their parent has no sub-steps in the old plan."""
+    """Return the indices of sub-steps whose parent has no sub-steps in the old plan."""
     origins = {i: matched.get(step.parent) for i, step in enumerate(new) if step.parent is not None}
     parents = {step.parent for step in old}
     return {i for i, origin in origins.items() if origin is not None and origin not in parents}

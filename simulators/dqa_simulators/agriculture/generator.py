@@ -44,7 +44,7 @@ def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWor
     """Draw a world, and a situation with the knowledge of a grower about the world.
 
     The overview of the report states the likelihood of every value of every factor. The outlooks
-    state the effect of each value on a crop. Together they determine the expected revenue per
+    state the effect of each value on a crop. Both texts together determine the expected revenue per
     acre exactly.
 
     Parameters

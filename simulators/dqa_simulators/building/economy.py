@@ -191,7 +191,7 @@ class Economy:
 
 
 def _summing(groups: IntArray, count: int) -> Any:  # noqa: ANN401  (SciPy's stubs are incomplete)
-    """Return a matrix. Its product with values of shape (n, k) is their sum by group."""
+    """Return a matrix whose product with values, shape (n, k), is the sum of values by group."""
     rows = np.arange(len(groups))
     return csr_array((np.ones(len(groups)), (groups, rows)), shape=(count, len(groups)))
 

@@ -364,7 +364,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 
 
 def play_naive(company: Company, state: State, books: Books) -> float:
-    """Return the naive policy's profit with the final value of the stock. It has the score 0."""
+    """Return the profit of the naive policy, with the final value of the stock: the score 0."""
     state, sold = deepcopy(state), books.sold
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)

@@ -35,7 +35,7 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
     periods
         The number of periods to decide.
     items, sites
-        The size of the company.
+        The number of items, and the number of sites.
     noise
         The standard deviation of the logarithm of demand.
     events

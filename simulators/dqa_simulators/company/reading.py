@@ -29,7 +29,7 @@ class Offer:
     price
         The list price.
     leads
-        The observed lead times. Without observations, it contains only the promised lead time.
+        The observed lead times; only the promised lead time if there are no observations.
     usable
         The share of usable units in past deliveries. 100 assumed units, with 94 usable units, are
         added.
@@ -114,7 +114,7 @@ class Reading:
     def is_complete(self) -> NDArray[np.bool_]:
         """Whether units were left at the end of a period, by period, item and site.
 
-        If so, the sales of the period are equal to the demand.
+        In this case, the sales of the period are equal to the demand.
         """
         return np.asarray(self._inventory.sum(3) > 0)
 

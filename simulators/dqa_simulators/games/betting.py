@@ -69,8 +69,8 @@ class Betting:
     acted
         The number of actions in this round.
     seat
-        The seat that acts next; if a fold ended the game, the seat that folded. It has no meaning
-        before a deal and at a showdown.
+        The seat that acts next; if a fold ended the game, the seat that folded. The number has no
+        meaning before a deal and at a showdown.
     phase
         The next step.
     """

@@ -39,7 +39,7 @@ class Start(NamedTuple):
 
     @property
     def seats(self) -> tuple[str, str]:
-        """The players at the first and the second seat. A mirrored game swaps them."""
+        """The players at the first and the second seat. A mirrored game swaps the players."""
         return (PLAYERS[1], PLAYERS[0]) if self.mirrored else PLAYERS
 
 
@@ -248,7 +248,7 @@ class RefereedEpisode(GameEpisode):
         The name of the world, its start, its settings and the private values; see `GameEpisode`.
         The seats of the players are added to the settings.
     state
-        OpenSpiel's state. Subclasses apply every action to it.
+        OpenSpiel's state. Subclasses apply every action to this state.
     """
 
     def __init__(
@@ -297,7 +297,7 @@ class GameWorld(World, Generic[Settings, _Episode]):
 
 @lru_cache
 def load_game(text: str) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
-    """Return a game of OpenSpiel (Lanctot et al., 2019), which applies the rules of our games.
+    """Return a game of OpenSpiel (Lanctot et al., 2019). OpenSpiel applies the rules of our games.
 
     Parameters
     ----------

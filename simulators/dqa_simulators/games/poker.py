@@ -347,7 +347,7 @@ def describe_events(events: Iterable[GameEvent]) -> str:
 
 
 class PokerWorld(GameWorld[BaseModel, PokerEpisode]):
-    """A world of poker for two. All players may read its settings.
+    """A world of poker for two. All players may read the settings.
 
     In a mirrored game, the players swap seats and cards. Over both games, luck therefore favours
     neither player. If both players use the same deterministic policy, the payoffs of 'player' in

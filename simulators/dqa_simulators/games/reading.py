@@ -117,8 +117,8 @@ def read_record(
     Raises
     ------
     DataError
-        The question's target lacks a game or a player, the history lacks the game, its settings
-        are invalid, or events are missing.
+        The question's target lacks a game or a player, the history lacks the game, the settings of
+        the game are invalid, or events are missing.
     """
     target = question.target
     game, player = target.get("game", ""), target.get("player", "")

@@ -1,7 +1,7 @@
 """Compute the strengths of many hands of poker together.
 
 A card is the number ``rank * 4 + suit``, with ranks from 0 (two) to 12 (ace), as in OpenSpiel. A
-set of ranks is a number with one bit per rank. Of two sets of the same size, the one with the
+set of ranks is a number with one bit per rank. Of two sets of the same size, the set with the
 higher ranks is therefore the larger number.
 """
 

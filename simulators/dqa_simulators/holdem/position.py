@@ -144,7 +144,7 @@ def _draw_hand(random: np.random.Generator, kind: int) -> list[int]:
         hands = _draw_hands(random, _TRIED)
         found = np.flatnonzero(category(hands) == kind)
         if len(found):
-            random.bit_generator.state = before  # later draws follow the chosen hand
+            random.bit_generator.state = before  # the next draw follows the chosen hand
             return _draw_hands(random, int(found[0]) + 1)[-1]
 
 

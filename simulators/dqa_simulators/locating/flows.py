@@ -1,8 +1,8 @@
 """Compute the flows of a Locating world with one new merchant, for many placements at once.
 
 Nodes are visited in topological order. Powers are summed in the order of `node_country`, and
-arrivals at a node in the order of `flow`. So the result for each placement is, to the last bit,
-that of Algorithm 1.
+arrivals at a node in the order of `flow`. So the result for each placement is equal to the result
+of Algorithm 1, to the last bit.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ MERCHANT = 1.05
 """A merchant multiplies its country's power by this factor (PlanRAG, figure 7)."""
 
 ADDED = 2.0
-"""A merchant adds this to its country's power, before the factor (PlanRAG, figure 7)."""
+"""A merchant adds this number to its country's power, before the factor (PlanRAG, figure 7)."""
 
 INLAND = 50.0
 """The minimum bonus of a merchant at an inland node, before the factor (PlanRAG, figure 7)."""

@@ -1,7 +1,7 @@
 """Negotiate by Monte Carlo tree search, with or without the opponent's values.
 
 The search is OpenSpiel's UCT (Kocsis and Szepesvari, "Bandit based Monte-Carlo planning", ECML
-2006), with random play below its tree. It searches one state in which all values are known. The
+2006), with random play below its tree. The search needs a state in which all values are known. The
 fair player draws possible values of the opponent, searches each resulting state, and chooses the
 action with the most visits in total (Long et al., "Understanding the success of perfect information
 Monte Carlo sampling in game tree search", AAAI 2010).

@@ -90,7 +90,7 @@ class NegotiationPosition(Position):
     is_agreed
         Whether the last proposal was accepted.
     seats
-        The players of the first and of the second turn. A mirrored game swaps them.
+        The players of the first and of the second turn. A mirrored game swaps the players.
     """
 
     viewer: str

@@ -22,14 +22,14 @@ class Product:
     title, description, bullets
         The texts on the product's pages.
     attributes
-        Short properties. Pages do not show them.
+        Short properties. Pages do not show these properties.
     options
-        Pairs of an option's name and a value that a customer can choose, in the shop's order. Both
-        are in lower case, for example ``("color", "a02-wine red")``.
+        Pairs of an option's name and a value that a customer can choose, in the shop's order. Name
+        and value are in lower case, for example ``("color", "a02-wine red")``.
     low, high
         The displayed price range in dollars. Both are equal for a single price.
     price
-        A price within the range. It is compared with the bound of a goal.
+        A price within the range. This price is compared with the bound of a goal.
     query
         Search words for the product, in lower case.
     category

@@ -37,7 +37,7 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=16_384)
 def normalise_colour(value: str) -> str:
-    """Return the colour that an option's value contains, or the value if it contains none.
+    """Return the colour that an option's value contains, or the value if there is no colour.
 
     The result is in lower case. So ``a02-red`` and ``red`` give the same result. A colour must be a
     whole word: ``standard`` is not tan. If the value contains several colours, the result is the

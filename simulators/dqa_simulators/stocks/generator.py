@@ -32,7 +32,7 @@ _ABOUT = (
 )
 _STEPS = (0.94, 0.97, 1.0, 1.03, 1.06)
 _NOISE = 0.004  # standard deviation of a day's price, as a share of the price
-_SPREAD = 0.003  # how far the day's high and low lie outside its opening and closing price
+_SPREAD = 0.003  # distance of a day's high and low from its opening and closing price, as a share
 
 _Floats = NDArray[np.float64]
 

@@ -52,7 +52,8 @@ class DealtHand(NamedTuple):
     strengths
         The hand strength for each seat and round.
     won
-        1 if the first seat has the better cards at the end, -1 if the second seat has, 0 for a tie.
+        1 if the first seat has the better cards at the end, -1 if the second seat has the better
+        cards, 0 for a tie.
     """
 
     strengths: tuple[tuple[float, ...], tuple[float, ...]]
@@ -67,7 +68,7 @@ class LearningGame:
     deals
         The number of different deals.
     random
-        Draws the deals, and chooses one of them for each hand.
+        Draws the deals, and chooses one deal for each hand.
 
     Attributes
     ----------

@@ -64,13 +64,13 @@ def legal_numbers(key: str) -> list[int]:
 class RulePolicy(Policy):
     """Bets only by the strength of its own hand.
 
-    Before the flop, it raises with a strength of at least 0.6 (for example a pair of sixes, or an
-    ace and a seven) if the round has fewer than two raises. It calls with a strength of at least
-    0.45. After the flop, the category of its hand counts only if it is better than the category of
-    the public cards. With three of a kind or better, the policy always raises. With one or two
-    pairs, it raises if the round has no raises yet, and otherwise calls. If its
-    category does not count, it calls with a strength of at least 0.5. In all remaining cases it
-    checks, or folds if it cannot check.
+    Before the flop, the policy raises with a strength of at least 0.6 (for example a pair of sixes,
+    or an ace and a seven) if the round has fewer than two raises. It calls with a strength of at
+    least 0.45. After the flop, the category of the hand counts only if this category is better than
+    the category of the public cards. With three of a kind or better, the policy always raises. With
+    one or two pairs, the policy raises if the round has no raises yet, and otherwise calls. If the
+    category does not count, the policy calls with a strength of at least 0.5. In all remaining
+    cases, the policy checks, or folds if it cannot check.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:

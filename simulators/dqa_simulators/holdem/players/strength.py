@@ -57,9 +57,9 @@ def _before_flop(high: int, low: int, suited: bool) -> float:
 
 
 def _sampled(holes: Numbers, boards: Numbers, draws: int) -> NDArray[np.float64]:
-    """Return the share of samples of the unknown cards in which the hand wins.
+    """Return the share of samples in which the hand wins. A tie is half a win.
 
-    A tie is half a win.
+    Each sample contains all unknown cards.
     """
     known = np.concatenate([holes, boards], axis=1)
     free = np.ones((len(known), 52), dtype=np.bool_)

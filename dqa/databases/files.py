@@ -22,6 +22,7 @@ from dqa.databases.namespaces import (
     Namespaces,
     OtherContent,
     in_the_way,
+    is_same,
 )
 
 if TYPE_CHECKING:
@@ -206,8 +207,9 @@ class FileNamespaces(Namespaces):
             new.chmod(0o600)
             self._path.hardlink_to(new)  # fails if the file exists
         except FileExistsError:
-            if not self.holds(tag):  # if it does, another process has loaded the situation
-                raise in_the_way(tag.namespace, self.read(tag.namespace)) from None
+            content = self.read(tag.namespace)
+            if not is_same(content, tag):  # another process has not loaded the situation
+                raise in_the_way(tag.namespace, content) from None
         except OSError as error:
             raise UsageError(describe_file_error(error, self._path)) from error
         finally:

@@ -155,26 +155,19 @@ class Namespaces(ABC):
             The database cannot store the situation.
         """
         tag = tag_of(situation, self.name_for(situation))
-        if self.holds(tag):
-            return tag, False
         with self.locked(tag.namespace):
             content = self.read(tag.namespace)
+            if is_same(content, tag):
+                return tag, False
             if content is OtherContent.UNFINISHED:
                 others = self.tables(tag.namespace) - {TAG_TABLE, *situation.tables}
                 content = OtherContent.FOREIGN if others else content
             if content in WORTHLESS:
                 self.drop(tag.namespace)
             elif content is not None:
-                if self.holds(tag):  # another process has just loaded it
-                    return tag, False
                 raise in_the_way(tag.namespace, content)
             self.create(situation, tag)
         return tag, True
-
-    def holds(self, tag: LoadedSituation) -> bool:
-        """Return whether the namespace of a tag contains the situation that the tag describes."""
-        content = self.read(tag.namespace)
-        return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
 
     def name_for(self, situation: Situation) -> str:
         """Return the name of the namespace for a situation."""
@@ -225,6 +218,11 @@ def tag_of(situation: Situation, namespace: str) -> LoadedSituation:
         situation.content_hash,
         situation.row_count,
     )
+
+
+def is_same(content: NamespaceContent, tag: LoadedSituation) -> bool:
+    """Return whether a content is the situation that a tag describes."""
+    return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
 
 
 def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:

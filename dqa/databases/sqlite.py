@@ -269,7 +269,7 @@ def _write(
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows.rows())  # noqa: S608
 
     with connection:
-        write_situation(situation, tag, "sqlite", run=connection.execute, fill=fill)
+        write_situation(situation, tag, "sqlite", run=connection.executescript, fill=fill)
 
 
 def _uri(path: Path) -> str:

@@ -240,7 +240,7 @@ def write_situation(  # noqa: PLR0913
     dialect
         The dialect of the database.
     run
-        Runs a statement.
+        Runs a script.
     fill
         Inserts rows into the table with a quoted name. There is at least one row.
     namespace
@@ -251,13 +251,11 @@ def write_situation(  # noqa: PLR0913
     DataError
         A key occurs twice, or the database cannot store a value.
     """
-    if tag is not None:
-        for statement in _definition(_TAG, set(), {}, dialect, namespace):
-            run(statement)
-    for statement in definitions(situation.schema, dialect, namespace):
-        run(statement)
-    if dialect == "mysql":  # a definition has just committed
-        run("BEGIN")
+    script = [] if tag is None else [*_definition(_TAG, set(), {}, dialect, namespace)]
+    script += definitions(situation.schema, dialect, namespace)
+    if dialect == "mysql":  # each definition commits
+        script.append("BEGIN")
+    run("; ".join(script))
     try:
         for name, rows in situation.tables.items():
             if len(rows):

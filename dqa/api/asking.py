@@ -32,7 +32,7 @@ from dqa.deciders.base import DeciderFactory
 from dqa.deciders.candidates import among, candidates_of
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
-from dqa.evaluation.connecting import NamedDecider, connect, with_each_model
+from dqa.evaluation.connecting import NamedDecider, connect, named_decider
 from dqa.evaluation.decide import (
     decide_or_end,
     decision_span,
@@ -90,9 +90,9 @@ class Decisions:
         (names,), fields, given = name_objects(deciding, decider or default_deciders("ask")[0])
         self.scenarios: Mapping[str, str] = {scenario_name(one): one for one in scenarios}
         self.name, self.calls, self.deciding = names[0], calls, Deciding(**fields)
-        self.names_model = "model" in deciding
-        contestants = with_each_model(names, (self.deciding.model,), given)
-        self.connected = connect(self.deciding, contestants, calls, given=given)
+        named = named_decider(self.name, self.deciding, given)
+        self.names_model = "model" in deciding or named.model is not self.deciding.model
+        self.connected = connect(self.deciding, [named], calls, given=given)
 
     @property
     def contestant(self) -> NamedDecider:

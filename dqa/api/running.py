@@ -214,7 +214,7 @@ def name_objects(
     Parameters
     ----------
     fields
-        The fields of a spec. The fields ``model`` and ``models`` may contain chat models.
+        The fields of a spec. The field ``model`` may contain a chat model.
     *groups
         Groups of deciders. A group is one decider or a sequence of deciders. Each decider is an
         object or a name.
@@ -231,7 +231,6 @@ def name_objects(
         An object is not a name, a decider or a chat model, or two objects have the same name.
     """
     deciders: dict[str, Decider | DeciderFactory] = {}
-    chats: dict[str, BaseChatModel] = {}
     names = []
     for group in groups:
         is_one = isinstance(group, str | Decider | DeciderFactory)
@@ -247,31 +246,17 @@ def name_objects(
                 raise same_name(one.name)
         names.append(tuple(one if isinstance(one, str) else one.name for one in several))
     named = dict(fields)
-    for field in {"model", "models"} & fields.keys():
-        value = fields[field]
-        if isinstance(value, list | tuple):
-            named[field] = tuple(_name_model(field, one, chats) for one in value)
-        else:
-            named[field] = _name_model(field, value, chats)
+    chats: dict[str, BaseChatModel] = {}
+    model = named.get("model")
+    if not (model is None or isinstance(model, str | Mapping | ModelSpec)):
+        if not hasattr(model, "get_name"):
+            raise errors.UsageError(
+                f"model is a {type(model).__name__}: give a name such as openai:gpt-5, or a "
+                "LangChain chat model."
+            )
+        named["model"] = ModelSpec(name=model.get_name())
+        chats[named["model"].name] = model
     return names, named, PassedObjects(deciders, chats)
-
-
-def _name_model(field: str, value: Any, chats: dict[str, BaseChatModel]) -> object:  # noqa: ANN401
-    """Return the name of a chat model, and add the model to `chats`."""
-    if value is None or isinstance(value, str | Mapping | ModelSpec):
-        return value
-    if not hasattr(value, "get_name"):
-        raise errors.UsageError(
-            f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
-            "LangChain chat model."
-        )
-    name = value.get_name()
-    if chats.setdefault(name, value) is not value:
-        raise errors.UsageError(
-            f"Two chat models have the name '{name}', one of them in {field}: give one of them "
-            "another name."
-        )
-    return ModelSpec(name=name)
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)

@@ -84,8 +84,6 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
 
     del scenarios, limit, strict  # `given_by` reads them from the context
     set_options = given_by(ctx)
-    if {"model", "models"} <= set_options.keys():
-        raise UsageError("Give --model or --models, not both.")
     if spec is not None and storing.resume is not None:
         resumed = storing.resume
         raise UsageError(f"The run {resumed} (--resume) already has a spec: leave out --spec.")

@@ -34,7 +34,7 @@ _PATHS = {name: (field, part) for field, parts in _PARTS.items() for name, part 
 _PLACEHOLDERS: Mapping[str, str] = {
     "model": "PROVIDER:MODEL",
     "base_url": "URL",
-    **dict.fromkeys(("deciders", "models", "databases"), "NAMES"),
+    **dict.fromkeys(("deciders", "databases"), "NAMES"),
     **dict.fromkeys(("max_seconds", "timeout"), "SECONDS"),
     "settings": "NAME=VALUE",
     **dict.fromkeys(("rule_set", "reasoning_effort", "world", "reference"), "NAME"),
@@ -45,7 +45,7 @@ _PLACEHOLDERS: Mapping[str, str] = {
     "ray_address": "HOST:PORT",
 }
 _TYPES: Mapping[str, object] = {
-    **dict.fromkeys(("deciders", "models", "databases", "extra_body", "world"), str | None),
+    **dict.fromkeys(("deciders", "databases", "extra_body", "world"), str | None),
     **dict.fromkeys(("settings", "target"), list[str] | None),
     **dict.fromkeys(("rules", "policy"), Path | None),
     "candidates": str | None,
@@ -78,7 +78,7 @@ DECIDING = SpecFields(_DECIDING)
 PLAYING = SpecFields(("world", "games", "mirror", "epochs", "reference", *_DECIDING), PlaySpec)
 EVALUATING = SpecFields(
     (
-        *("deciders", "models", "epochs", "databases", "policy"),
+        *("deciders", "epochs", "databases", "policy"),
         *("rule_set", "strict_official", "r_ves"),
         *_DECIDING,
     )
@@ -171,14 +171,6 @@ def spec_fields(options: Mapping[str, Any], base: Deciding | None = None) -> dic
             found[name] = pairs_in("--set", value, form)
         elif name in ("deciders", "databases"):
             found[name] = names_in(f"--{name}", value)
-        elif name == "models":
-            like = found.get("model", base.model)
-            names = names_in("--models", value, once=False)
-            found[name] = tuple(like.changed(name=one, label=None) for one in names)
         elif name in _FIELDS and name not in _PATHS:
             found[name] = value
-    if parts["model"] and not {"model", "models"} & options.keys() and isinstance(base, RunSpec):
-        found["models"] = tuple(one.changed(**parts["model"]) for one in base.models)
-    if found.get("models"):
-        found["model"] = found["models"][0]
     return found

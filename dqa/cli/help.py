@@ -26,7 +26,7 @@ _NAMES = {
         candidate candidates context file allow_no_evidence release generated generate limit spec
         strict form seed epoch epochs rule_set strict_official r_ves world worlds games mirror hops
         min_margin max_margin rivals distractors mix per_database size shared""",
-    MODELS: """deciders decider models model base_url protocol temperature top_p reasoning_effort
+    MODELS: """deciders decider model base_url protocol temperature top_p reasoning_effort
         extra_body settings record replay digits samples schema_tokens reference approve approved_by
         player players opponent opponents""",
     DATABASES: "database databases dialect drop tables policy audit",

@@ -317,8 +317,8 @@ def pairs_in(name: str, texts: Iterable[str], example: str = "KEY=VALUE") -> dic
     return found
 
 
-def names_in(name: str, listed: str | None, *, once: bool = True) -> tuple[str, ...]:
-    """Split a text at its commas, and return the names. None gives ().
+def names_in(name: str, listed: str | None) -> tuple[str, ...]:
+    """Split a text at its commas, and return the names without repetition. None gives ().
 
     Raise `UsageError` if there is no name.
     """
@@ -327,7 +327,7 @@ def names_in(name: str, listed: str | None, *, once: bool = True) -> tuple[str, 
     found = [part.strip() for part in listed.split(",") if part.strip()]
     if not found:
         raise UsageError(f"{name} is empty: write one or more names, separated by commas.")
-    return tuple(dict.fromkeys(found) if once else found)
+    return tuple(dict.fromkeys(found))
 
 
 def nonempty(name: str, text: str | None) -> str:

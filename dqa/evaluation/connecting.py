@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
+_MODEL = "@"
+"""Separates the name of a decider from the name of its model."""
+
+
 @dataclass(frozen=True, slots=True)
 class PassedObjects:
     """Deciders and chat models that a Python caller passed, by name."""
@@ -102,22 +106,29 @@ def same_name(name: str) -> UsageError:
     return UsageError(f"Two deciders have the name '{name}': rename yours.")
 
 
-def with_each_model(
-    names: Sequence[str], models: Sequence[ModelSpec], objects: PassedObjects
-) -> list[NamedDecider]:
-    """Return every decider with every model.
+def decider_of(name: str, objects: PassedObjects) -> str:
+    """Return the name of a decider without the model in ``decider@provider:model``."""
+    return name if name in objects.deciders else name.partition(_MODEL)[0]
 
-    If there are several models, each decider that needs a model occurs once for each model, with
-    the name ``decider@model``. A decider that needs no model occurs only once.
+
+def named_decider(
+    name: str, deciding: Deciding, objects: PassedObjects, programs: Collection[str] = ()
+) -> NamedDecider:
+    """Find a decider by its name in a spec: ``decider``, or ``decider@provider:model``.
+
+    Raises
+    ------
+    UsageError
+        The decider does not exist, it does not use the model in its name, or a passed decider has
+        the name of another one (see `find_decider`).
     """
-    found = []
-    for name in names:
-        first, *others = (NamedDecider(name, find_decider(name, objects), one) for one in models)
-        if others and first.needs_model:
-            found += [replace(o, name=f"{name}@{o.model.called}") for o in (first, *others)]
-        else:
-            found.append(first)
-    return found
+    own = decider_of(name, objects)
+    found = NamedDecider(name, find_decider(own, objects, programs), deciding.model)
+    if own == name:
+        return found
+    if not found.needs_model:
+        raise UsageError(f"{name}: the decider '{own}' does not use a chat model: omit the model.")
+    return replace(found, model=deciding.model_named(name.removeprefix(f"{own}{_MODEL}")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +176,7 @@ class Connected:
             from dqa.models.registry import check_reachable
 
             for model, chat in self.chats[0].items():
-                check_reachable(model.called, chat)
+                check_reachable(model.name, chat)
 
     def deciders(self, rule_set: str | None) -> tuple[Mapping[str, Decider], ...]:
         """Make new deciders for each epoch. Return them by name.

@@ -17,9 +17,16 @@ from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, Usag
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.base import DeciderFactory, Settings, read_settings
-from dqa.evaluation.connecting import Connected, NamedDecider, PassedObjects, connect, find_decider
+from dqa.evaluation.connecting import (
+    Connected,
+    NamedDecider,
+    PassedObjects,
+    connect,
+    decider_of,
+    named_decider,
+)
 from dqa.evaluation.options import CallOptions
-from dqa.evaluation.play_spec import PlaySpec, decider_of
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.prepare import Task, check_decider
 from dqa.evaluation.results import NO_MODEL
 from dqa.worlds.base import Policy, PolicyDecider, WorldFactory
@@ -279,14 +286,14 @@ def _as_decider(name: str, policies: Mapping[str, Policy], spec: PlaySpec) -> Na
 
 def _find(name: str, factory: WorldFactory, spec: PlaySpec, objects: PassedObjects) -> NamedDecider:
     """Find a decider. Raise `CannotPlayError` if the name is neither a program nor a decider."""
-    deciders, called = {*plugins.names("decider"), *objects.deciders}, decider_of(name)
+    deciders = {*plugins.names("decider"), *objects.deciders}
+    called = decider_of(name, objects)
     if called not in deciders:
         players = {*factory.policies, *deciders}
         unknown = UnknownNameError(f"player of {factory.name}", called, players)
         raise CannotPlayError(name, str(unknown))
     try:
-        found = find_decider(called, objects, factory.policies)
-        return NamedDecider(name, found, spec.model_of(name))
+        return named_decider(name, spec, objects, factory.policies)
     except PluginError as error:
         raise CannotPlayError(name, str(error)) from error
 

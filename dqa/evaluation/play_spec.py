@@ -9,14 +9,10 @@ from pydantic import Field, field_validator
 
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
-from dqa.evaluation.spec import Deciding, ModelSpec
+from dqa.evaluation.spec import Deciding
 
 DEALS = 1_000_000
 """Maximum number of deals of a run. Runs with consecutive seeds use separate ranges of deals."""
-
-
-_MODEL = "@"
-"""Separates the name of a decider from the name of its model."""
 
 
 Pair: TypeAlias = tuple[str, str]
@@ -119,24 +115,6 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
         """The settings of deciders."""
         own = f"{self.world}."
         return {name: v for name, v in self.settings.items() if not name.startswith(own)}
-
-    def model_of(self, contestant: str) -> ModelSpec:
-        """Return the model of a contestant, even if the contestant needs no model."""
-        _, mark, name = contestant.partition(_MODEL)
-        if not mark or name == self.model.called:
-            return self.model
-        if not name:
-            raise UsageError(
-                f"The part of '{contestant}' after @ is not the name of a model. Write NAME or "
-                "NAME@PROVIDER:MODEL."
-            )
-        same = name.split(":", 1)[0] == self.model.name.split(":", 1)[0]
-        return ModelSpec(name=name, base_url=self.model.base_url if same else None)
-
-
-def decider_of(contestant: str) -> str:
-    """Return the name of a contestant without the name of its model."""
-    return contestant.partition(_MODEL)[0]
 
 
 def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, ...]:

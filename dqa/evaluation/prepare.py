@@ -37,7 +37,7 @@ from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
     from dqa.evaluation.games import Game
-from dqa.evaluation.connecting import Connected, PassedObjects, connect, with_each_model
+from dqa.evaluation.connecting import Connected, PassedObjects, connect, named_decider
 
 Group: TypeAlias = tuple[str, str]
 """A situation and a database. Tasks of one group share an open database."""
@@ -340,7 +340,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     # A scenario that is named by its folder may define deciders.
     for name in (*(spec.questions.scenarios or ()), *spec.questions.default_scenarios):
         scenario_name(name)
-    contestants = with_each_model(spec.deciders, spec.models or (spec.model,), given)
+    contestants = [named_decider(name, spec, given) for name in spec.deciders]
     connected = connect(
         *(spec, contestants, calls), epochs=spec.epochs, resumed=resumed, given=given
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from dqa.core.distribution import find_versions
 from dqa.core.errors import UsageError
@@ -81,6 +81,21 @@ class RunRecord(Record):
     sources: dict[str, str] = Field(default_factory=dict)
     history: str = ""
     resumable: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_models(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        """Read a run from the time when a spec had a list of models, and a model a label."""
+        spec = values.get("spec") if isinstance(values, Mapping) else None
+        if not isinstance(spec, Mapping):
+            return values
+        fields = {name: value for name, value in spec.items() if name != "models"}
+        model = fields.get("model")
+        if isinstance(model, Mapping):
+            fields["model"] = {name: value for name, value in model.items() if name != "label"}
+        # Which of its deciders needed a model is not recorded.
+        resumable = values.get("resumable", True) and not spec.get("models")
+        return {**values, "spec": fields, "resumable": resumable}
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

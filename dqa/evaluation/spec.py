@@ -8,7 +8,6 @@ comes from the environment variable of the database (``DQA_MYSQL_URL`` for a MyS
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -33,6 +32,7 @@ from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.loaders.sources import QuestionSource, Source
+from dqa.models.registry import is_scripted
 
 SPEC_VERSION = 2
 PARAMETERS = ("top_p", "reasoning_effort", "extra_body")
@@ -103,8 +103,6 @@ class ModelSpec(Record, use_attribute_docstrings=True):
     """The model, as provider:model."""
     base_url: str | None = None
     """URL of an OpenAI-compatible server. By default, the provider's own server."""
-    label: str | None = None
-    """Name of the model in the results, if several models have the same name."""
     top_p: Annotated[float | None, Field(gt=0.0, le=1.0, exclude_if=_is_unset)] = None
     """Sample only from the most likely tokens with this total probability (nucleus sampling)."""
     reasoning_effort: Annotated[str | None, Field(exclude_if=_is_unset)] = None
@@ -115,7 +113,7 @@ class ModelSpec(Record, use_attribute_docstrings=True):
     """JSON object with further parameters for the model's server."""
 
     def __hash__(self) -> int:
-        return hash((self.name, self.base_url, self.label))
+        return hash((self.name, self.base_url))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -123,23 +121,12 @@ class ModelSpec(Record, use_attribute_docstrings=True):
         values = {name: getattr(self, name) for name in PARAMETERS}
         return {name: value for name, value in values.items() if value is not None}
 
-    @property
-    def called(self) -> str:
-        """The name that identifies the model in results, if a run has several models."""
-        return self.label or self.name
-
-    @property
-    def description(self) -> str:
-        """The label and the name; without a label, only the name."""
-        return f"{self.label} ({self.name})" if self.label else self.name
-
 
 def _one_alone(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
 _Names: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_one_alone)]
-_Model: TypeAlias = Annotated[ModelSpec, BeforeValidator(_named_alone)]
 
 
 class Deciding(Record, use_attribute_docstrings=True):
@@ -147,7 +134,8 @@ class Deciding(Record, use_attribute_docstrings=True):
 
     elsewhere = _ELSEWHERE
     model: Annotated[ModelSpec, BeforeValidator(_named_alone)] = ModelSpec(name="scripted:analyst")
-    """Chat model, such as openai:NAME, or scripted:analyst (a program that needs no API key)."""
+    """Chat model, such as openai:NAME, or scripted:analyst (a program that needs no API key). Its
+    server and its parameters also apply to decider@PROVIDER:MODEL if the provider is the same."""
     protocol: ProtocolName = "react"
     """Format of the model's replies: labelled text (react), or the provider's tool calls
     (tools)."""
@@ -189,6 +177,16 @@ class Deciding(Record, use_attribute_docstrings=True):
             )
         return values
 
+    def model_named(self, name: str) -> ModelSpec:
+        """Return the model of a decider that names its own: ``decider@name``.
+
+        It has the server and the parameters of `model` if both have the same provider, or if
+        `model` is a scripted model, which has neither.
+        """
+        own, other = (one.partition(":")[0] for one in (self.model.name, name))
+        is_same = own == other or is_scripted(self.model.name)
+        return self.model.changed(name=name) if is_same else ModelSpec(name=name)
+
     def __repr__(self) -> str:
         return redact(super().__repr__())
 
@@ -209,8 +207,8 @@ class Deciding(Record, use_attribute_docstrings=True):
 class RunSpec(Deciding, use_attribute_docstrings=True):
     """A run of questions: their source, deciders, models, databases, and the rules of judging.
 
-    If `models` is not empty, `model` is its first element. Questions about a user's own databases
-    contain the names of these databases.
+    A decider uses `model`, or the model after ``@`` in its name (``planrag@openai:gpt-5``).
+    Questions about a user's own databases contain the names of these databases.
 
     Raises
     ------
@@ -223,11 +221,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     questions: QuestionSource
     """Where the questions come from."""
     deciders: _Names
-    """Deciders (methods, baselines or heuristics), separated by commas. By default, the default
-    deciders of the installed packages."""
-    models: tuple[_Model, ...] = ()
-    """Several chat models instead of --model, separated by commas. Every decider runs with each
-    model."""
+    """Deciders (methods, baselines or heuristics), separated by commas. NAME@PROVIDER:MODEL is a
+    decider with its own chat model. By default, the default deciders of the installed packages."""
     epochs: Annotated[int, Field(ge=1)] = 1
     """Number of repetitions of each question, with consecutive seeds from --seed."""
     databases: Annotated[tuple[str, ...], BeforeValidator(_one_alone)] = Field(
@@ -254,32 +249,6 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
         def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_first_model(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        models = values.get("models") if isinstance(values, Mapping) else None
-        if not isinstance(models, list | tuple) or not models:
-            return values
-        # Deciders that use a single model use the first one.
-        model, names = values.get("model"), [_label_of(one) for one in models]
-        if model is not None and None not in names and _label_of(model) not in names:
-            raise UsageError(
-                f"RunSpec: model is {_label_of(model)}, which is not in the list 'models'. "
-                "Give model (--model) or models (--models), not both."
-            )
-        return {**values, "model": models[0], "models": tuple(models) if len(models) > 1 else ()}
-
-    @field_validator("models")
-    @classmethod
-    def _require_distinct(cls, models: tuple[ModelSpec, ...]) -> tuple[ModelSpec, ...]:
-        for name, times in Counter(model.called for model in models).items():
-            if times > 1:
-                raise UsageError(
-                    f"RunSpec: models: {times} entries have the name {name}: list the model "
-                    "once, or give each entry its own label."
-                )
-        return models
-
     @field_validator("deciders")
     @classmethod
     def _require_unique(cls, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -302,19 +271,6 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
                 "RunSpec: databases: must not be empty: give at least one, such as sqlite."
             )
         return names
-
-    def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the spec's own fields)
-        """Return the spec with changed fields.
-
-        If `model` is changed, `models` becomes empty. If `models` is changed, `model` becomes its
-        first element.
-        """
-        models = fields.get("models")
-        if isinstance(models, list | tuple) and models:
-            fields.setdefault("model", models[0])
-        elif "model" in fields:
-            fields.setdefault("models", ())
-        return super().changed(**fields)
 
     @classmethod
     def from_json(cls, written: object) -> Self:
@@ -346,13 +302,6 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         """Write the spec, without passwords, into a file."""
         with file_errors(file, writing=True):
             write_private(Path(file), json.dumps(self.to_json(), indent=2) + "\n")
-
-
-def _label_of(model: object) -> str | None:
-    """Return the label of a model, or its name. `model` is a name, a mapping or a `ModelSpec`."""
-    if isinstance(model, Mapping):
-        return model.get("label") or model.get("name")
-    return model.called if isinstance(model, ModelSpec) else str(model)
 
 
 _NOT_COMPARED = frozenset({"questions.file", "questions.folder"})

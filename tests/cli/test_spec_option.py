@@ -1,4 +1,4 @@
-"""``dqa eval --spec``, ``--models`` and ``--epochs``."""
+"""``dqa eval --spec`` and ``--epochs``."""
 
 from __future__ import annotations
 
@@ -49,18 +49,6 @@ def test_the_seed_of_the_command_line_generates_the_questions(dqa: Command, tmp_
     refused = dqa("eval", "--resume", tmp_path / "a", "--spec", tmp_path / "missing.yaml")
     assert refused.code == 2
     assert "leave out --spec" in refused.err
-
-
-def test_an_option_of_a_model_changes_each_of_several(dqa: Command, tmp_path: Path) -> None:
-    """It leaves none of them out."""
-    models = "models: ['openai:a', {name: 'openai:b', label: big}]\n"
-    (tmp_path / "spec.yaml").write_text(SPEC + models)
-    asked = ("--deciders", "first", "--top-p", "0.5", "--out", tmp_path / "a")
-    assert dqa("eval", "--spec", tmp_path / "spec.yaml", *asked).code == 0
-    found = read_run(tmp_path / "a").spec
-    assert isinstance(found, RunSpec)
-    assert [(one.called, one.top_p) for one in found.models] == [("openai:a", 0.5), ("big", 0.5)]
-    assert found.model == found.models[0]
 
 
 def test_a_scenario_is_used_with_the_own_questions_of_a_spec(dqa: Command, tmp_path: Path) -> None:

@@ -25,11 +25,8 @@ def test_a_model_itself_decides_as_one_by_name_does() -> None:
     assert mine.spec.model.name == "scripted:mine"
 
 
-def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
+def test_two_deciders_of_one_name_and_what_is_no_model_are_refused() -> None:
     """Results could not tell the two apart."""
-    one, other = PreparedReplies([]), PreparedReplies([])
-    with pytest.raises(UsageError, match="the name 'scripted:replies'"):
-        dqa.evaluate(QUESTIONS, "planrag", models=[one, other])
     with pytest.raises(UsageError, match=r"is not a decider: .* inherits from dqa\.Decider"):
         dqa.evaluate(QUESTIONS, ["planrag", object()])  # type: ignore[list-item]
     nameless = type("Nameless", (dqa.Decider,), {"decide": lambda *_: None})

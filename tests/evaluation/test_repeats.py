@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import UnknownNameError
-from dqa.evaluation.connecting import PassedObjects, connect, with_each_model
+from dqa.evaluation.connecting import PassedObjects, connect, named_decider
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.loaders.generator.generate import generate
@@ -18,9 +19,10 @@ from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import Answer
 from dqa.testing.models import PreparedReplies
 from tests.programs import run_python
+from tests.sqlite_files import run_script
 from tests.stored import change_results
 
-ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:analyst", label="guess")
+ANALYST = "scripted:analyst"
 
 
 def spec(**fields: object) -> RunSpec:
@@ -30,33 +32,73 @@ def spec(**fields: object) -> RunSpec:
     return RunSpec(**(given | fields))
 
 
-def test_every_decider_asks_every_model_and_one_without_a_model_is_there_once() -> None:
-    """A contestant is a decider with its model; its name says both."""
-    run = dqa.evaluate(spec(deciders=("random", "iterrag"), models=(ANALYST, GUESS)))
+class Home(dqa.Decider):
+    """Chooses the first candidate."""
+
+    name = "first@home"
+
+    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
+        return dqa.Decision(dqa.Ending.ANSWERED, choice=(question.candidates or ("",))[0])
+
+
+def test_a_decider_may_name_its_model(tmp_path: Path) -> None:
+    """Results call it by both names; other deciders use the model of the spec."""
+    own = f"iterrag@{ANALYST}"
+    names = ("random", own, "first@home")  # the last one is the whole name of an own decider
+    unused = "openai:unused"  # without a key, but no decider needs it
+    run = dqa.evaluate(spec(model=unused), [*names[:2], Home()], out=tmp_path / "run")
     assert Counter((r.decider, r.model) for r in run.results) == {
         ("random", "none"): 2,
-        ("iterrag@scripted:analyst", ANALYST): 2,
-        ("iterrag@guess", ANALYST): 2,
+        (own, ANALYST): 2,
+        ("first@home", "none"): 2,
     }
-    alone = dqa.evaluate(spec(models=(GUESS,)))
-    assert {r.decider for r in alone.results} == {"iterrag"}
-    assert [r.choice for r in alone.results] == [
-        r.choice for r in run.results if r.decider == "iterrag@guess"
-    ]
+    alone = dqa.evaluate(spec()).results
+    assert [r.choice for r in alone] == [r.choice for r in run.results if r.decider == own]
+    (listed,) = dqa.find_runs(tmp_path)
+    assert (listed.deciders, listed.model) == (names, ANALYST)
+    for name in ("random@openai:gpt-5", f"nosuch@{ANALYST}", "iterrag@analyst"):
+        with pytest.raises(dqa.UsageError, match=r"not use a chat model|nosuch|provider:model"):
+            dqa.evaluate(spec(deciders=name))
+
+
+def test_a_run_with_a_list_of_models_is_still_read(tmp_path: Path) -> None:
+    """So a spec was stored before; such a run is not resumed."""
+    run = dqa.evaluate(spec(), out=tmp_path / "run")
+    for models, resumes in (([], True), ([{"name": ANALYST, "label": "a"}], False)):
+        old = f"json_set(record, '$.spec.models', json('{json.dumps(models)}'))"
+        old = f"json_set({old}, '$.spec.model.label', 'guess')"
+        run_script(tmp_path / "run" / "run.db", f"UPDATE dqa_runs SET record = {old}")
+        found = dqa.read_run(tmp_path / "run")
+        assert (found.results, found.spec) == (run.results, run.spec)
+        if resumes:
+            assert dqa.evaluate(spec(), out=tmp_path / "run").made == 0
+        else:
+            with pytest.raises(dqa.UsageError, match="not resume it"):
+                dqa.evaluate(out=tmp_path / "run", resume=True)
+
+
+def test_the_server_of_the_model_is_that_of_its_provider() -> None:
+    """Another provider gets neither its address nor its parameters."""
+    server = ModelSpec(name="openai:a", base_url="http://localhost:1/v1", top_p=0.5)
+    found = Deciding(model=server)
+    assert found.model_named("openai:b") == server.changed(name="openai:b")
+    assert found.model_named("other:b") == ModelSpec(name="other:b")
+    options = Deciding(model=server.changed(name=ANALYST))
+    assert options.model_named("openai:b") == server.changed(name="openai:b")
 
 
 def test_every_epoch_has_the_seed_that_follows() -> None:
     """So the second epoch of a run is the first one of a run with the next seed."""
     deciding = Deciding(seed=4)
-    contestants = with_each_model(["iterrag"], [deciding.model], PassedObjects())
-    connected = connect(deciding, contestants, CallOptions(), epochs=3)
+    decider = named_decider("iterrag", deciding, PassedObjects())
+    connected = connect(deciding, [decider], CallOptions(), epochs=3)
     models = [model for chats in connected.chats for model in chats.values()]
     assert [model.seed for model in models if isinstance(model, ScriptedModel)] == [4, 5, 6]
 
 
 def test_epochs_are_resumed_and_chosen_among(tmp_path: Path) -> None:
     """A decision is known by its epoch, too; one that is missing is made."""
-    whole = dqa.evaluate(spec(model=GUESS, epochs=2), out=tmp_path / "run")
+    whole = dqa.evaluate(spec(epochs=2), out=tmp_path / "run")
     last = whole.results[-1].to_json()
     change_results(tmp_path / "run", lambda line: None if line == last else line)
     again = dqa.evaluate(out=tmp_path / "run", resume=True)

@@ -134,7 +134,7 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
         ({"questions": {"source": "dream"}}, "RunSpec: questions: .*'dream'"),
         ({"questions": {"source": "generator", "count": 0}}, r"questions\.generator\.count"),
         ({"max_steps": "many"}, "RunSpec: max_steps: .*not 'many'"),
-        ({"models": [{"nam": "x"}]}, "RunSpec: there is no field 'model.nam'"),
+        ({"model": {"nam": "x"}}, "RunSpec: there is no field 'model.nam'"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
         ({"base_url": "http://x"}, "no field 'base_url' .it is a field of 'model'"),
         ({"model": {"seed": 1}}, "no field 'model.seed' .it is a field of the top level"),

@@ -166,7 +166,6 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Deciders", ", ".join(spec.deciders)
     yield "Databases", ", ".join(dict.fromkeys(result.database for result in run.results))
     yield "Model", models
-    yield from (("Label", model.description) for model in spec.models if model.label)
     yield "Protocol", spec.protocol
     yield "Rule set", spec.rule_set or "default"
     yield "Right is", "the official answer" if spec.strict_official else "every best candidate"

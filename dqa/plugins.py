@@ -145,7 +145,7 @@ def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> 
         found = "a class" if isinstance(loaded, type) else f"a {type(loaded).__name__}"
         needed = f"{'a subclass' if is_class else 'an object'} of {contract.replace(':', '.')}"
         raise PluginError(
-            f"{what}. It has the wrong type: {found}, not {needed}. Fix or remove its package."
+            f"{what}. This object has the wrong type: {found}, not {needed}. Fix or remove it."
         )
     return loaded
 
@@ -278,8 +278,8 @@ def _heuristics() -> dict[str, list[Scenario]]:
 
 _MISSING = {
     "simulator": "The scenario '{0.name}' has no simulator: its outcomes are recorded with "
-    "questions. To calculate outcomes, name a source under [outcomes] of {0.folder}/scenario.toml: "
-    'source = "query" or "python".',
+    "questions. To calculate outcomes, set their source under [outcomes] of "
+    '{0.folder}/scenario.toml: source = "query" or "python".',
     "generator": "The scenario '{0.name}' has no generator, so its questions come from a release "
     "or from a file of your own (--questions). To generate questions, name a generator in "
     '{0.folder}/scenario.toml: [generator] python = "package.module:OBJECT".',

@@ -136,8 +136,8 @@ def _select(found: Sequence[Contestant], deciders: Sequence[str]) -> list[Contes
     if len(chosen) < 2:
         taking_part = ", ".join(f"'{one.name}'" for one in chosen) or "no decider"
         raise UsageError(
-            f"A comparison needs at least two contestants, but {taking_part} took part. Name a run "
-            "with several deciders, or several runs."
+            f"This comparison is about {taking_part}, but needs at least two contestants. Name a "
+            "run with several deciders, or several runs."
         )
     return chosen
 

@@ -252,7 +252,7 @@ class DecisionCheck:
         values = self._live.values(key, target, _TARGETS)
         if not values:
             others = ", ".join(f"{name}={value}" for name, value in target.items())
-            raise DataError(f"the database has no values for it{f' if {others}' if others else ''}")
+            raise DataError(f"this parameter has no values{f' if {others}' if others else ''}")
         if parameter.type == "list":
             return LIST_SEPARATOR.join(values[: number + 1])
         return values[number % len(values)]

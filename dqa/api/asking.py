@@ -314,7 +314,7 @@ def _review(
     """Let a person review a decision. Return the decision that the person approved or corrected.
 
     Deciders that can continue after a refusal ask for the review themselves. This function is for
-    all other deciders. For them, a refusal ends the decision.
+    all other deciders. For these deciders, a refusal ends the decision.
     """
     if reviewing is None or decision.ending is not Ending.ANSWERED or reviewing.has_decided:
         return decision

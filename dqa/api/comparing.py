@@ -122,7 +122,7 @@ def compare_games(*runs: Run | Path | str, players: Sequence[str] = ()) -> PlayF
 
 
 def _select(found: Sequence[Contestant], deciders: Sequence[str]) -> list[Contestant]:
-    """Return the contestants that have one of these names, or whose decider has one of them.
+    """Return the contestants whose own name or decider's name is in `deciders`.
 
     Raises
     ------

@@ -62,7 +62,8 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     policy
         The policy that defines the readable data, or its JSON file; None allows all data.
     audit
-        An audit that records the statements, or a file to append them to; None records nothing.
+        An audit that records the statements, or a file for the records of statements; None records
+        nothing.
     tables
         The tables that may be read; in a graph database, the labels and relationship types. The
         policy must allow these tables, too. An empty sequence means all tables that the policy

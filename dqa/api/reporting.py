@@ -319,8 +319,8 @@ def write_report(
     title, questions
         See `read_report`.
     details
-        Whether the page contains every trace and every candidate's outcome. By default, it contains
-        them if there are at most `MOST_DETAILS` decisions.
+        Whether the page contains every trace and every candidate's outcome. By default, only a page
+        with at most `MOST_DETAILS` decisions contains them.
 
     Raises
     ------

@@ -35,7 +35,7 @@ _CHOICES = "[a]pprove, [e]dit, [r]eject with a reason, [q]uit: "
 
 
 def _require_terminal(kinds: tuple[ReviewKind, ...], by: str | None) -> None:
-    """Raise an error if a review needs a terminal, or if --approved-by has no --approve."""
+    """Raise an error if a review has no terminal, or --approved-by is given without --approve."""
     if by is not None and not kinds:
         raise UsageError("--approved-by is the name of the reviewer, so it needs --approve.")
     if kinds and not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -53,7 +53,8 @@ class Simulation:
     rules
         The name of the rule set; None for the first rule set of the simulator.
     limits
-        The limits of each result. If a result exceeds them, its worst candidates are left out.
+        The limits of each result. If a result exceeds the limits, its worst candidates are left
+        out.
     display
         How numbers are shown, and whether candidates without an effect share a row.
 

@@ -1,7 +1,7 @@
 """Tools of agents: LangChain tools for a database and the simulator of a scenario.
 
-All agents that accept LangChain tools can use them. A tool returns text for the model, and an
-`Evidence` as its artifact.
+All agents that accept LangChain tools can use these tools. A tool returns text for the model, and
+an `Evidence` as its artifact.
 
 If a statement cannot run, the error is an observation, so that the model can correct the statement.
 If the database fails, `InfrastructureError` ends the decision.

@@ -1,7 +1,7 @@
 """Audit every official label of a release.
 
 The audit judges a label under every rule set of its scenario's simulator. A simulator may declare
-which rule set follows the written rules, and how its other rule sets differ from them
+which rule set follows the written rules, and how its other rule sets differ from the written rules
 (`dqa.core.simulator.CountingRules`). If the label is best only under rule sets that differ from the
 written rules, the verdict names the difference, such as a sum that is counted twice.
 """
@@ -277,8 +277,8 @@ class Annotation(Record):
     rule_set
         The name of the rule set; empty if the scenario has no simulator.
     answer
-        The candidate with the best unrounded outcome. If several candidates are equal, it is the
-        first of them in table order.
+        The candidate with the best unrounded outcome. If several candidates are equal, the answer
+        is the first of them in table order.
     ties
         All candidates whose outcome equals the best outcome up to rounding, in table order.
     value

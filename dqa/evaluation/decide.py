@@ -80,7 +80,7 @@ def decide_or_end(
     decide
         A function that makes the decision.
     where
-        Description of the decision. It is added to the traceback of an error.
+        Description of the decision, which is added to the traceback of an error.
     debug
         Whether to raise the error of a bug instead of recording it.
     """

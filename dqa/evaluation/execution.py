@@ -323,7 +323,7 @@ def _can_order(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row
 
 
 def _numbers(column: Sequence[Value], ordered: bool) -> list[Value]:
-    """Return a column with 0 for missing values. It is sorted unless `ordered` is set."""
+    """Return a column with 0 for missing values. Without `ordered`, the column is sorted."""
     cells: list[Value] = [0 if cell is None else cell for cell in column]
     return cells if ordered else sorted(cells, key=_order)
 

@@ -72,8 +72,9 @@ class Shortcut(Record):
     questions, right
         The number of questions of the scenario, and the number of right answers.
     with_ties, by_label
-        The number of right answers if every best candidate counts as right (`with_ties`), and if
-        only the official label counts as right (`by_label`). `right` is one of these numbers.
+        `with_ties` is the number of right answers if every best candidate counts as right.
+        `by_label` is the number if only the official label counts as right. `right` is one of these
+        numbers.
     """
 
     name: str

@@ -83,8 +83,8 @@ class RunStore:
     location
         Where the run is stored; None for a run that is not stored.
     record
-        The record of the run. If the run was resumed, the start time and the versions are those of
-        its first start.
+        The record of the run. In a resumed run, the record has the start time and the versions of
+        the run's first start.
     is_new
         Whether this process created the run.
     done

@@ -205,7 +205,7 @@ class Trace(Record):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of a line. It describes the events of dqa."""
+        """Return the JSON Schema of a line. The schema describes only dqa's own events."""
         kinds: Any = Annotated[Union[CORE_EVENTS], Field(discriminator="kind")]  # noqa: UP007
         described = create_model(
             "Trace",

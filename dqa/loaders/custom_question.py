@@ -25,7 +25,7 @@ def _listed(value: object) -> object:
 
 
 def _names(value: object) -> tuple[object, ...]:
-    """Return candidates as a tuple. Each must be a name or a whole number."""
+    """Return candidates as a tuple. Each candidate must be a name or a whole number."""
     names = value if isinstance(value, list | tuple) else (value,)
     for name in names:
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
@@ -159,7 +159,7 @@ def read_question(
     asked
         The fields of the question.
     scenario
-        The name of its scenario; None for a question in the user's own words.
+        The name of the question's scenario; None for a question in the user's own words.
     rules
         The business rules of a question in the user's own words.
     database
@@ -189,7 +189,7 @@ def read_question(
 def list_candidates(
     listed: tuple[Candidate, ...] | str, database: Callable[[], Database], called: str = _LISTED
 ) -> tuple[Candidate, ...]:
-    """Return the candidates. If a statement lists them, the guard checks it, and it runs once."""
+    """Return the candidates. A statement that lists them runs once, behind the guard."""
     if not isinstance(listed, str):
         return tuple(dict.fromkeys(listed))
     found = listed_candidates(listed, database(), called)

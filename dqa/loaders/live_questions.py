@@ -29,7 +29,7 @@ _KNOWN = 10_000
 """The maximum number of values that an error message searches for a similar value."""
 _NARROWED = 10_000
 """If a question has more candidates than this, its text contains the statement that lists them. A
-model can then narrow them down by queries.
+model can then narrow the candidates down by queries.
 """
 
 

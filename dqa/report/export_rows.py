@@ -101,7 +101,7 @@ def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool) -> pa.Table:
 
 
 def _kind(described: Mapping[str, Any]) -> str:
-    """Return the JSON type of a column. It is "string" if the values have several types."""
+    """Return the JSON type of a column: "string" if the values have several types."""
     kinds = {part.get("type", "string") for part in described.get("anyOf", [described])} - {"null"}
     return kinds.pop() if len(kinds) == 1 else "string"
 

@@ -1,7 +1,7 @@
 """Commands that messages suggest to the user.
 
-They begin with the command by which the user started dqa (`own_command`), so that the user can
-paste them into the terminal.
+Each suggestion begins with the command that started dqa (`own_command`), so that the user can paste
+the suggestion into the terminal.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def page_json(value: Any) -> str:  # noqa: ANN401  (any JSON value)
 def percent(probability: float) -> str:
     """Return an estimated probability in whole percent.
 
-    It is never 0 % or 100 %, because an estimate is not certain.
+    The result is never 0 % or 100 %, because an estimate is not certain.
     """
     if probability < 0.01:
         return "under 1 %"

@@ -252,8 +252,8 @@ class Evaluation(Record):
     model
         The chat model that the user named.
     models
-        For each decider, the names of the models that answered, joined by ' + '. It is 'none' if no
-        model answered.
+        For each decider, the names of the models that answered, joined by ' + '; 'none' if no model
+        answered.
     scripted
         Whether a scripted program replaced the language model.
     means

@@ -112,8 +112,8 @@ class WorldFactory:
     description
         A description in one line.
     make
-        A function that creates the world from an instance of `settings` and the history of its
-        episodes. The history may be None.
+        A function that creates the world from an instance of `settings` and the history of the
+        world's episodes. The history may be None.
     settings
         The settings, as a pydantic model whose fields all have defaults.
     policies

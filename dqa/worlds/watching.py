@@ -21,4 +21,4 @@ class TrainingWatcher:
         """Handle the end of a player's training, successful or not."""
 
     def unreadable(self, text: str) -> None:
-        """Handle a stored player that cannot be read. It is trained again."""
+        """Handle a stored player that cannot be read. The player is trained again."""

@@ -55,8 +55,8 @@ def sign_test(differences: Sequence[float]) -> SignTest:
     Parameters
     ----------
     differences
-        For each question, the accuracy of the first contestant minus that of the second, in -1..1.
-        Only the sign of a difference counts. A question counts once, even if it was answered
+        For each question, the accuracy of the first contestant minus the accuracy of the second, in
+        -1..1. Only the sign of a difference counts. A question counts once, even if it was answered
         several times.
     """
     from scipy.special import bdtr  # without scipy.stats, which takes two seconds to import

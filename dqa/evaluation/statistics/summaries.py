@@ -55,8 +55,9 @@ class Summary(Record):
     questions
         Number of questions that were asked.
     with_ties, by_label
-        The number of right answers if every best candidate counts as right (`with_ties`), and if
-        only the official label counts as right (`by_label`). `correct` is one of these numbers.
+        `with_ties` is the number of right answers if every best candidate counts as right.
+        `by_label` is the number if only the official label counts as right. `correct` is one of
+        these numbers.
     low, high
         95 % interval of the accuracy, in 0..1; None if nothing was judged. The interval treats
         questions as independent, and counts a repeated question once (`share_of_questions`).

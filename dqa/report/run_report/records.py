@@ -21,8 +21,8 @@ class Contestant(Record):
     Attributes
     ----------
     name
-        The name of the contestant in the report. It is the decider's name, with the run's name if
-        several runs have this decider.
+        The name of the contestant in the report: the decider's name, with the run's name if several
+        runs have this decider.
     run
         Index of the contestant's run in `Report.runs`.
     scripted

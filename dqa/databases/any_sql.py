@@ -1,7 +1,7 @@
 """Read-only sessions of any database with an SQLAlchemy dialect.
 
-The driver's ``cancel`` or ``interrupt`` stops a statement at its limit. Without these methods, a
-statement that exceeds its limit returns late, with an error.
+The driver's ``cancel`` or ``interrupt`` stops a statement at its time limit. If the driver lacks
+both methods, the statement runs to its end and then fails.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from dqa.databases.namespaces import Namespaces
 from dqa.databases.servers import display_name, make_engine, parse_url, split_namespace, unreachable
 
 _POSITIONS: Sequence[Any] = range(1_000)
-"""Positions in the primary key of the referenced table, for foreign keys that name no columns."""
+"""For foreign keys that do not name the referenced columns: positions in the primary key of the
+referenced table."""
 
 
 class AnySql(EngineSession):
@@ -36,7 +37,7 @@ class AnySql(EngineSession):
     Parameters
     ----------
     engine
-        SQLAlchemy's engine, which this object owns and disposes of.
+        SQLAlchemy's engine. This object owns the engine and disposes of it.
     schema
         The schema to show; None for the user's default schema.
     default
@@ -62,7 +63,7 @@ class AnySql(EngineSession):
     def examine(self) -> Examination:
         """Return the version of the server.
 
-        The user's rights and the server's limits remain unknown.
+        The result does not describe the user's rights and the server's limits.
         """
         with self._engine.connect() as connection:
             version = connection.dialect.server_version_info or ()
@@ -86,7 +87,7 @@ class AnySql(EngineSession):
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by the exception classes of Python's database API."""
         dialect = self._engine.dialect
-        fault = Fault.NOT_UNDERSTOOD  # any other error may be due to the dialect of the statement
+        fault = Fault.NOT_UNDERSTOOD  # the statement may be in another dialect
         if dialect.is_disconnect(error, None, None):  # type: ignore[arg-type]
             fault = Fault.UNCLEAR
         elif isinstance(

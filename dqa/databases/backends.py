@@ -54,7 +54,7 @@ _BACKENDS: Final = (
         driver="pymysql",
         example="mysql://user:password@host/",
     ),
-    # Neo4j Community has a single database, so every situation has its own label as a namespace.
+    # Neo4j Community has only one database, so every situation has its own label as a namespace.
     # The guard adds that label to every node pattern, and results do not show it.
     Backend(
         name="neo4j",

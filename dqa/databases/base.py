@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _STARTING = Lock()
 _STARTED: dict[str, type[Namespaces]] = {}
-"""The namespace classes of started engines, by name."""
+"""The namespace classes of the engines that have started, by ``package.module:Class``."""
 
 
 class Access(TypedDict, total=False):
@@ -68,8 +68,8 @@ class Backend:
     name
         The name of the backend in the registry.
     kind, dialect
-        The kind and the dialect of its databases. The dialect is one of `guard.DIALECTS`, by
-        default the name.
+        The kind and the dialect of the databases. The dialect is one of `guard.DIALECTS`; by
+        default it equals `name`.
     namespaces
         The subclass of `Namespaces`, as ``package.module:Class``; it is imported on first use.
     accepts
@@ -171,9 +171,10 @@ class Backend:
         return self._guarded(session, access)
 
     def write(self, situation: Situation, location: str) -> tuple[LoadedSituation, bool]:
-        """Write a situation without opening it; see `load`.
+        """Write a situation without opening a database; see `load`.
 
-        Return its tag, and whether it was written. If not, the database already contained it.
+        Return the tag of the situation, and whether the situation was written. If not, the database
+        already contained it.
         """
         with self.start().connect(location) as namespaces:
             return namespaces.load(situation)
@@ -253,7 +254,7 @@ class Backend:
         return content
 
     def examine(self, location: str | None = None) -> Examination:
-        """Connect and describe the database; raise `DqaError` if that fails."""
+        """Connect, and return the version, the role and advice; raise `DqaError` on failure."""
         if location is None:
             self._in_memory("")
             return Examination(self._engine_version())
@@ -323,7 +324,7 @@ class Backend:
         )
 
     def _in_memory(self, content: Situation | str) -> Opening:
-        """Return how to open a database in memory; raise `UsageError` for a server."""
+        """Return the description of a database in memory; raise `UsageError` for a server."""
         if not self.embedded:
             raise UsageError(
                 f"A {self.name} database cannot run in memory: give its location, such as "

@@ -26,15 +26,16 @@ class Relation:
     schema, name, comment
         The schema, the name and the comment.
     omitted
-        The reason why the schema of the database omits the relation; empty if it is included.
+        The reason why the schema of the database omits the relation; empty if the schema includes
+        it.
     fields
         The readable columns by name, in order.
     key
         The columns of the primary key, in order.
     links
-        One entry per column of a foreign key: the column, and the schema, the table and the column
-        that it references. An integer stands for the column at this position in the primary key
-        of the referenced table.
+        One tuple per column of a foreign key: the column, and the schema, the table and the column
+        that it references. The last value may also be a position (from 0) in the primary key of the
+        referenced table.
     """
 
     schema: str
@@ -68,20 +69,20 @@ def schema_of(  # noqa: PLR0913
     available: Callable[[], Sequence[str]] = list,
     hint: str = "Append ?schema={} to the location; join several with commas",
 ) -> DatabaseSchema:
-    """Return the schema. If several tables have the same name, it contains only the first one.
+    """Return the schema. If several tables have the same name, it contains only the first table.
 
     Parameters
     ----------
     relations
         The tables and views. Those without readable columns are ignored.
     schemas
-        The schemas, in the order in which the engine looks for a table.
+        The names of the schemas, in the order in which the engine looks for a table.
     quote, folds_case
         See `DatabaseSchema`.
     available
         Returns the schemas with tables. It is called only if there is no readable table.
     hint
-        A sentence for the user that says how to choose a schema. ``{}`` stands for the name of the
+        A sentence for the user about how to choose a schema. ``{}`` is replaced by the name of a
         schema.
     """
     rank = {schema: number for number, schema in enumerate(schemas)}
@@ -120,7 +121,7 @@ def _links(
     found: Mapping[tuple[str, str], Relation],
     folded: Mapping[tuple[str, str], Relation],
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the foreign keys whose columns exist on both sides."""
+    """Yield the foreign keys whose own column and referenced column can be read."""
     for column, schema, name, target in relation.links:
         other = found.get((schema, name)) or folded.get((schema, name.casefold()))
         if other is None:
@@ -159,7 +160,7 @@ def read_relations(
     found: dict[tuple[str, str], Relation] = {}
     views: list[Relation] = []
     relations, columns, keys, references = queries
-    new = Relation("", "")  # stands for a table that was created between two queries
+    new = Relation("", "")  # for a table that was created between two queries
     for schema, name, comment, kind in ask(relations):
         relation = Relation(schema, name, comment, kind.removeprefix(VIEW))
         found[schema, name] = relation

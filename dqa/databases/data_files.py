@@ -1,9 +1,9 @@
 """Open CSV and Parquet files as a read-only database in memory with one table per file.
 
 A Parquet file becomes a view, so the engine reads only the required columns and row groups. A CSV
-file is loaded into a table, and all its rows determine the column types. A large CSV file becomes a
-view, too. Before the first statement, the settings of the engine are locked, so that it can only
-read the files of the views.
+file is loaded into a table, whose column types depend on all rows of the file. A large CSV file
+becomes a view, too. Before the first statement, the settings of the engine are locked, so that it
+can only read the files of the views.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from dqa.databases.files import DATA_SUFFIXES, data_suffix
 from dqa.databases.namespaces import Namespaces
 
 _LOADED_BYTES = 128_000_000
-"""The maximum size of CSV files to load, in bytes. Each statement reads larger files again."""
+"""The maximum total size of the CSV files to load, in bytes. Each statement reads larger files
+again."""
 _UNPACKED = 8
 """The assumed ratio of the uncompressed to the compressed size of a file."""
 _GLOB = re.compile(r"[*?\[]")
@@ -53,7 +54,7 @@ class DataFiles(Namespaces):
         return nullcontext(cls(location))
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
-        """Return the only schema; raise `UsageError` if a file is missing."""
+        """Return the name of the only schema; raise `UsageError` if a file is missing."""
         tables_at(self.location)
         return _MAIN
 

@@ -1,4 +1,4 @@
-"""Report whether a server's role can write, and which limits are not set on the server."""
+"""Report whether the connected role can write, and which limits the server does not set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LIMITS = Limits(rows=10_000, bytes=4_000_000, seconds=30.0, cell=100_000)
 
 
 def _advise_on_right(role: str, right: str | None) -> tuple[Advice, ...]:
-    """Return the advice for a role with this right to write; empty if it can only read."""
+    """Return the advice for a role with a right to write; empty if the role can only read."""
     if right is None:
         return ()
     why = "the guard and the read-only session prevent writing; a role that cannot write is safer"
@@ -40,7 +40,7 @@ def asker(run: Callable[[str, Limits], Rows]) -> Ask:
     def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
         try:
             return tuple(map(tuple, run(statement, _LIMITS).rows))
-        except StatementError:  # another version, or a role without the right
+        except StatementError:  # this version or this role cannot run it
             return ()
 
     return ask
@@ -125,7 +125,7 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
     ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
 )
 """For each setting: its name, its largest acceptable value, a better value, and the reason. If the
-largest value is 0, only the value 0 is wrong, because 0 means no limit."""
+largest acceptable value is 0, only the value 0 is wrong, because it means "no limit"."""
 
 
 def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:

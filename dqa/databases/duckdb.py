@@ -80,14 +80,14 @@ _INVALIDATED = "database has been invalidated"
 
 
 class Duckdb(EngineSession):
-    """Some schemas of an open database with locked settings.
+    """A session of some schemas of an open database, whose settings are locked.
 
     Parameters
     ----------
     database
         The open database, which the session closes.
     schemas
-        The schemas, in the order in which the engine looks for tables.
+        The schemas to show, in the order in which the engine looks for tables.
     name
         The name of the database in messages.
     search_path
@@ -176,7 +176,7 @@ def _exact(
     cursor: Any,  # noqa: ANN401
     parsed: Any,  # noqa: ANN401
 ) -> tuple[list[str], Any, dict[int, _Reader]]:
-    """Return the columns, the query to run, and the functions that convert columns, by position.
+    """Return the column names, the query to run, and converters of columns by position (from 0).
 
     The driver converts months to 30 days and infinite times to the year 9999, and it drops
     nanoseconds. The new query therefore returns such columns as text.
@@ -219,7 +219,7 @@ _TEMPORAL = re.compile(
 )
 """Matches quoted names and texts, and the names of time types.
 
-In a STRUCT, a space precedes a type.
+In a STRUCT, a space precedes the type of a field.
 """
 
 
@@ -239,7 +239,7 @@ def fault_of(error: duckdb.Error) -> Fault:
     """Return the `Fault` for an exception, from its class or its message."""
     message = str(error)
     if _INVALIDATED in message:
-        return Fault.PASSING  # an earlier statement broke the session; it is opened again
+        return Fault.PASSING  # an earlier statement broke the session, which is opened again
     if isinstance(error, duckdb.BinderException) and "No function matches" in message:
         return Fault.NOT_UNDERSTOOD
     if isinstance(error, duckdb.IOException) and _DAMAGED.search(message):
@@ -293,7 +293,7 @@ _IN_MAIN = (
     "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
     "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
 )
-"""A query for the number of objects in the schema `main` that a statement could name."""
+"""Counts the tables, views and types in a schema that a statement could name."""
 _ROWS = "dqa_rows"
 
 
@@ -344,7 +344,7 @@ class DuckdbFile(FileNamespaces):
         return Duckdb(memory, [_MAIN], name)
 
     def select(self, more: Collection[str] = ()) -> str:
-        """Return the schemas of ``?schema=``, or ``main``, or the only schema with content.
+        """Return the schemas of ``?schema=``, else ``main``, else the only schema with content.
 
         The schemas in `more` are added if they exist.
         """

@@ -1,4 +1,4 @@
-"""The base class of read-only sessions. Each engine has a subclass."""
+"""The base class of read-only sessions; each engine has its own subclass."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Result:
     Attributes
     ----------
     columns, rows
-        The column names and the rows.
+        The column names, and an iterator over the rows.
     warning
         A warning of the database.
     total
@@ -86,9 +86,9 @@ class Connection:
 
 
 class EngineSession(Session):
-    """A read-only database over one connection that runs one statement at a time.
+    """A read-only session. It has one connection and runs one statement at a time.
 
-    A subclass contains what differs between engines.
+    A subclass contains the differences between engines.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class EngineSession(Session):
     namespace, schemas, search_path
         See `Session`.
     on_close
-        Called when the session closes; releases resources that its connections share.
+        Called when the session closes. It releases resources that the connections share.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class EngineSession(Session):
     trivial
         A statement that every working database answers.
     unknown
-        Matches the start of a message about an unknown name. Its groups contain the name.
+        Matches the start of a message about an unknown name. One of the groups contains the name.
     convert
         A function that converts values of the engine's own types; None if it has no such types.
     """
@@ -133,11 +133,11 @@ class EngineSession(Session):
         self.name, self.namespace = name, namespace
         self.schemas, self.search_path = schemas, search_path
         self._on_close = on_close
-        self._suspects: set[str] = set()  # may have stopped the server
+        self._suspects: set[str] = set()  # statements that may have stopped the server
         self._owner, self._lock = os.getpid(), Lock()
         self._connection: Connection | None = None
 
-    # What a subclass defines
+    # Methods that a subclass defines
 
     @abstractmethod
     def connect(self) -> Any:  # noqa: ANN401
@@ -145,7 +145,7 @@ class EngineSession(Session):
 
     @abstractmethod
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Return the `Fault` for a driver's exception, and its message without a full stop."""
+        """Return the `Fault` for a driver's exception, and the message without its full stop."""
 
     @abstractmethod
     def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401
@@ -172,14 +172,14 @@ class EngineSession(Session):
         return stop
 
     def identify(self, driver: Any) -> str:  # noqa: ANN401, ARG002
-        """Return the identifier by which `end_statements` finds a connection on the server."""
+        """Return the mark of a connection, with which `end_statements` finds the connection."""
         return ""
 
     def descriptor(self, driver: Any) -> int | None:  # noqa: ANN401, ARG002
-        """Return the file descriptor of a connection to a server; -1 if it is closed."""
+        """Return the file descriptor of a connection to a server; -1 for a closed connection."""
         return None
 
-    # What all engines share
+    # Methods that all engines share
 
     def close(self) -> None:
         """Close the connection as soon as its statement has ended."""
@@ -193,9 +193,10 @@ class EngineSession(Session):
         """Run a statement, and find the cause of an unclear failure.
 
         If the cause may be temporary, the statement runs again. If the cause remains unclear, a
-        trivial statement runs: if the database answers it on the same connection, the failed
-        statement is wrong. If not, the statement may have stopped the server. It then runs again
-        only if the database answers the trivial statement first; if it fails again, it is wrong.
+        trivial statement runs. If the database answers the trivial statement on the same
+        connection, the failed statement is wrong. If not, the failed statement may have stopped the
+        server. It then runs again only after the database has answered a trivial statement. If it
+        fails again, it is wrong.
         """
         until, is_suspect = perf_counter() + limits.seconds, statement in self._suspects
         if is_suspect:
@@ -296,7 +297,7 @@ class EngineSession(Session):
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:
-        """Stop a statement of an embedded engine at its time limit. Servers do so themselves."""
+        """Stop a statement of an embedded engine at its time limit. Servers stop it themselves."""
         if self.is_server:
             yield
             return
@@ -324,7 +325,7 @@ class EngineSession(Session):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Yield the connection. Afterwards, close it only if it cannot be used again."""
+        """Yield the connection. Close it afterwards if it cannot be used again."""
         require_process(self._owner)
         with self._lock:
             connection, self._connection = self._connection, None

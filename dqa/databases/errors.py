@@ -1,8 +1,9 @@
 """Map errors of databases to their causes and to errors for the caller.
 
-Each engine maps its error codes to faults. If a fault is unclear, a trivial statement is run: if
-the database answers it, the database works, and the failed statement is wrong. An unusual statement
-is therefore never reported as an outage, and an outage is never reported as a wrong statement.
+Each engine maps its error codes to faults. If a fault is unclear, a trivial statement runs. If the
+database answers this statement, the database works, and the failed statement is wrong. An unusual
+statement is therefore never reported as an outage, and an outage is never reported as a wrong
+statement.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class Fault(Enum):
     MEMORY = auto()
     """The statement needs more memory than a statement may have."""
     UNCLEAR = auto()
-    """Unknown. If the database answers a trivial statement, the failed statement is wrong."""
+    """Not known yet. If the database answers a trivial statement, the failed statement is wrong."""
     PASSING = auto()
     """The cause may be temporary, so the statement runs again. A second failure is `UNCLEAR`."""
     LOST = auto()
-    """The server ended the connection. Otherwise like `UNCLEAR`."""
+    """The server ended the connection. dqa handles this fault like `UNCLEAR`."""
     SERVER = auto()
     """The server is broken, full or unreachable, or rejects the login."""
 
@@ -71,7 +72,7 @@ class UnsettledError(errors.DatabaseUnavailableError):
     problem
         The message of the database.
     may_pass
-        Whether the cause may be temporary. If so, the statement runs again.
+        Whether the cause may be temporary, so that the statement runs again.
     is_lost
         Whether the server closed the connection.
     """
@@ -84,14 +85,14 @@ class UnsettledError(errors.DatabaseUnavailableError):
 
 
 class UnreadableError(errors.StatementError):
-    """A driver cannot read a value of a result. Other parts of the result may still arrive."""
+    """A driver cannot read a value of a result. The server may still send the remaining rows."""
 
 
 @contextmanager
 def driver_reads() -> Iterator[None]:
     """Raise `UnreadableError` if a driver cannot read a value in this context.
 
-    Put only calls of a driver into this context, because bugs of dqa raise the same exceptions.
+    Use this context only for calls of a driver, because bugs of dqa raise the same exceptions.
     """
     try:
         yield

@@ -43,7 +43,7 @@ DATA_SUFFIXES: Mapping[str, str] = {
     ".tsv.gz": "csv",
     ".parquet": "parquet",
 }
-"""The readers of data files by suffix."""
+"""The DuckDB readers of data files, by the suffix of the file."""
 
 
 def data_suffix(name: str) -> str | None:
@@ -60,7 +60,7 @@ def names_data_files(location: str) -> bool:
 
 
 def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
-    """Return whether the scheme, the file's content or its suffix belongs to a backend."""
+    """Return whether a location belongs to a backend: by scheme, file content or suffix."""
     if "://" in location:
         return location.startswith(f"{kind}://")
     path = Path(location.partition("?")[0] if kind == "duckdb" else location)
@@ -106,10 +106,10 @@ def is_sqlite(path: Path) -> bool:
 
 
 def read_start(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file, without opening it again if this process has it open.
+    """Return the first bytes of a file; use an open descriptor of this process if there is one.
 
-    On POSIX systems, a process that closes any descriptor of a file loses all its locks on the
-    file, including the locks of an SQLite transaction.
+    On POSIX systems, a process that closes one of its descriptors of a file loses all its locks on
+    the file, including the locks of an SQLite transaction.
     """
     state, descriptors = path.stat(), Path("/dev/fd")
     for entry in descriptors.iterdir() if descriptors.exists() else ():
@@ -166,7 +166,7 @@ class FileNamespaces(Namespaces):
 
     @classmethod
     def connect(cls, location: str) -> AbstractContextManager[Self]:
-        """Yield the namespaces; the file is not opened yet."""
+        """Yield the file as namespaces, without opening the file."""
         return nullcontext(cls(file_path(location, cls.kind)))
 
     @abstractmethod
@@ -174,7 +174,7 @@ class FileNamespaces(Namespaces):
         """Write a situation and its tag into a new file."""
 
     def situations(self) -> Iterator[LoadedSituation]:
-        """Yield the situation in the file, which must exist."""
+        """Yield the situation in the file, if there is one; the file must exist."""
         existing_file(self._path, self.kind)
         if isinstance(found := self.read(self.location), LoadedSituation):
             yield found
@@ -191,13 +191,13 @@ class FileNamespaces(Namespaces):
         return LoadedSituation(namespace, *self._tag_values(rows)) if rows else OtherContent.FOREIGN
 
     def _tag_values(self, rows: Sequence[Sequence[Any]]) -> Sequence[Any]:
-        """Return the values of the file's tag, given the rows of the statement `self.tag`."""
+        """Return the values of the file's tag; `rows` are the result of `self.tag`."""
         return rows[0]
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write a new file, and move it to its path when it is complete."""
         if not self._path.parent.is_dir():
-            raise UsageError(f"There is no folder '{self._path.parent}' for a new database.")
+            raise UsageError(f"The folder '{self._path.parent}' does not exist: create it first.")
         # The new folder is private, so no other user can open the file before its mode is set.
         folder = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
         new = folder / self._path.name
@@ -208,7 +208,7 @@ class FileNamespaces(Namespaces):
             self._path.hardlink_to(new)  # fails if the file exists
         except FileExistsError:
             content = self.read(tag.namespace)
-            if not is_same(content, tag):  # another process has not loaded the situation
+            if not is_same(content, tag):  # otherwise another process has loaded it
                 raise in_the_way(tag.namespace, content) from None
         except OSError as error:
             raise UsageError(describe_file_error(error, self._path)) from error

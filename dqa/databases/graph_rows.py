@@ -1,7 +1,7 @@
 """Convert a situation into the nodes and relationships of a graph database.
 
-The nodes of a graph have no order. The original positions of the sorted rows are therefore stored
-outside of the graph, where statements cannot read them.
+The nodes of a graph have no order. The rows are therefore sorted, and their original positions are
+stored outside of the graph, where statements cannot read them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class GraphRows:
     properties
         The names and types of the properties.
     columns
-        For each property, its type and its values. For relationships, the first two entries are the
-        keys of the connected nodes.
+        For each property, its values and its type. For relationships, the first two pairs are the
+        keys of the source nodes and of the target nodes.
     """
 
     part: NodeSchema | EdgeSchema
@@ -51,8 +51,8 @@ def graph_rows(situation: Situation) -> list[GraphRows]:
     Raises
     ------
     DataError
-        A table is neither nodes nor relationships, a key occurs twice, or an end of a relationship
-        is missing.
+        A table defines neither nodes nor relationships, a key occurs twice, or a relationship
+        refers to a missing node.
     """
     require_graph(situation)
     parts: list[NodeSchema | EdgeSchema] = [*situation.schema.nodes, *situation.schema.edges]

@@ -2,9 +2,10 @@
 
 A file is opened read-only. A statement on a database in memory runs in a read-only transaction.
 Each statement is prepared before it runs. The engine refuses to prepare a text with several
-statements. The engine cannot forbid COPY and LOAD to access files, so only the guard prevents that.
-A worker process limits time and memory: the engine checks its time limit only between batches of
-rows, and a single list may need memory outside of its buffer pool.
+statements. The engine cannot prevent COPY and LOAD from accessing files, so only the guard prevents
+this. A worker process limits time and memory, because the engine's limits are not enough. The
+engine checks its time limit only between batches of rows, and a single list may need memory outside
+of the buffer pool.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from dqa.databases.namespaces import LoadedSituation
 from dqa.databases.rows import no_result
 
 TAG = "dqa_situation "
-"""The beginning of the comment that contains the tag of a database."""
+"""The beginning of the table comment that contains the tag of a database."""
 _INTERNAL = frozenset({"_ID", "_SRC", "_DST"})
 
 _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
@@ -157,7 +158,7 @@ _TYPES: Mapping[StoredType, tuple[str, pa.DataType]] = {
     "integer": ("INT64", pa.int64()),
     "boolean": ("BOOLEAN", pa.bool_()),
 }
-"""For each type of a column: the type of the engine, and the type of Arrow."""
+"""The engine's type and Arrow's type for each type of a column."""
 
 
 def write(
@@ -245,7 +246,7 @@ class LadybugFile(FileNamespaces):
         database = _new_database(":memory:", content)
         try:
             if content == "":
-                pass  # the first database loads the engine's library
+                pass  # opening the first database loads the engine's library
             elif isinstance(content, str):
                 with ladybug.Connection(database) as connection:
                     connection.execute(content)
@@ -279,7 +280,7 @@ class LadybugFile(FileNamespaces):
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         # If the disk is full, the engine ends the whole process, so estimate the space first. The
-        # factor was measured.
+        # factor is the result of a measurement.
         if shutil.disk_usage(path.parent).free < 2_000_000 + 64 * size(situation):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path.parent))
         with _new_database(path, situation) as database:
@@ -287,7 +288,7 @@ class LadybugFile(FileNamespaces):
 
 
 def _opened(path: Path, addresses: int) -> ladybug.Database:
-    """Open a file with enough buffer memory for its tables, about a megabyte for each."""
+    """Open a file with enough buffer memory for its tables, about a megabyte per table."""
     pool = _POOL
     while True:
         try:

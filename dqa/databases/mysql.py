@@ -1,9 +1,9 @@
 """Read-only databases of MySQL and MariaDB servers through PyMySQL.
 
 Sessions are read-only and in autocommit mode, so every statement is a read-only transaction.
-Session variables limit the time and the rows of a statement. They are sent only when they change.
-Rows are streamed. If a limit cuts a result, the connection is closed, because nothing else stops
-the server from sending the remaining rows.
+Session variables limit the time and the rows of a statement. dqa sends these variables only when
+they change. Rows are streamed. If a limit cuts a result, the connection is closed, because the
+server cannot be stopped in another way from sending the remaining rows.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class Flavour:
 
     def limit(self, limits: Limits) -> str:
         """Return the assignments of session variables that limit a statement."""
-        # The additional row shows that the result has more rows.
+        # The additional row shows whether the limit cuts the result.
         rows = f"sql_select_limit = {limits.rows + 1}"
         if self.dialect == "mariadb":
             return f"max_statement_time = {max(limits.seconds, 0.001):.3f}, {rows}"
         return f"max_execution_time = {max(round(limits.seconds * 1_000), 1)}, {rows}"
 
 
-# Both collations compare the codes of characters and count trailing spaces.
+# The collations of both products compare the codes of characters, also of trailing spaces.
 MYSQL = Flavour(
     dialect="mysql",
     title="MySQL",
@@ -163,7 +163,7 @@ class Mysql(EngineSession):
         self._url, self._flavour = url, flavour
 
     def connect(self) -> Driver[Any]:
-        """Connect in the SQL mode that the guard assumes, even if the server uses another mode."""
+        """Connect, and set the SQL mode that the guard assumes."""
         mode = f"sql_mode = '{self._flavour.mode}', time_zone = '+00:00'{self._flavour.session}"
         return connect(self._url, conv=_READING, init_command=f"SET SESSION {mode}")
 
@@ -206,7 +206,7 @@ class Mysql(EngineSession):
         return driver._sock.fileno() if driver._sock else -1  # noqa: SLF001
 
     def end_statements(self, mark: str) -> None:
-        """Kill the connection with this identifier."""
+        """Kill the connection with this mark."""
         with suppress(MySQLError), connect(self._url) as other, other.cursor() as cursor:
             cursor.execute(f"KILL CONNECTION {int(mark):d}")
 
@@ -231,7 +231,7 @@ class Mysql(EngineSession):
                 [database],
                 "`",
                 available=lambda: flat(ask(_AVAILABLE)),
-                hint="Append the name of one to the URL: .../{}",
+                hint="Append the name of a database to the URL: .../{}",
             )
 
 

@@ -1,10 +1,11 @@
 """Load each situation of a database into its own namespace.
 
 A namespace is a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j) or a file (SQLite,
-LadybugDB). Its name contains the scenario, the situation and the content hash. A loaded situation
-can therefore be found again. A load ends with the tag: a record with the names and the hash of the
-situation. A namespace without a tag is an unfinished load. Unfinished loads are not shown, and the
-next load replaces them. Content of other programs is never changed.
+LadybugDB). The name of a namespace contains the scenario, the situation and the content hash, so
+dqa can find a loaded situation again. At the end of a load, dqa writes the tag: a record with the
+names and the hash of the situation. A namespace without a tag is an unfinished load. Unfinished
+loads are not shown, and the next load replaces them. dqa never changes the content of other
+programs.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
 TAG_TABLE = "dqa_tag"
-"""The table with the tag of a namespace. It has one row; during a load it is empty."""
+"""The table with the tag of a namespace. The table has one row; during a load, it is empty."""
 ROW_COLUMN = "dqa_row"
-"""The column with the number of each row. It exists on servers that do not store the row order."""
+"""The column with the number of each row, for servers that do not store the order of rows."""
 REFERENCES = "references "
 """The beginning of the comment of a foreign key column: ``references table.column``."""
 _LONGEST_WORDS = 43
@@ -56,7 +57,7 @@ class LoadedSituation:
 
 
 class OtherContent(StrEnum):
-    """The content of a namespace that is not a complete situation."""
+    """The content of a namespace that does not contain a complete situation."""
 
     EMPTY = "nothing"
     FOREIGN = "content that dqa did not create"
@@ -64,7 +65,7 @@ class OtherContent(StrEnum):
 
 
 WORTHLESS = frozenset({OtherContent.EMPTY, OtherContent.UNFINISHED})
-"""Contents that a load may drop."""
+"""Kinds of content that a load may drop."""
 NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
 """The content of a namespace; None if the namespace does not exist yet."""
 
@@ -72,8 +73,8 @@ NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
 class Namespaces(ABC):
     """The namespaces of an open connection.
 
-    If situations can be loaded, the subclass overrides `read`, `tables`, `situations`, `create` and
-    `drop`.
+    If a backend can load situations, its subclass overrides `read`, `tables`, `situations`,
+    `create` and `drop`.
 
     Attributes
     ----------
@@ -86,7 +87,7 @@ class Namespaces(ABC):
     @classmethod
     @abstractmethod
     def connect(cls, location: str) -> AbstractContextManager[Self]:
-        """Connect without a session, and translate the driver's errors."""
+        """Connect without opening a session, and translate the driver's errors."""
 
     @abstractmethod
     def select(self, more: Collection[str] = ()) -> str | None:
@@ -95,8 +96,8 @@ class Namespaces(ABC):
         Parameters
         ----------
         more
-            The names of additional schemas to show, in lower case. Ignored if a namespace cannot
-            consist of several schemas.
+            The names of additional schemas to show, in lower case. They are ignored if a namespace
+            cannot consist of several schemas.
 
         Raises
         ------
@@ -174,7 +175,7 @@ class Namespaces(ABC):
         return namespace_for(situation)
 
     def resolve(self, namespace: str) -> str:
-        """Return the name of a namespace in the spelling of `name_for`."""
+        """Return the name of a namespace as `name_for` spells it."""
         return namespace
 
     def locked(self, namespace: str) -> AbstractContextManager[object]:  # noqa: ARG002

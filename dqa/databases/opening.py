@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
 _HEADER = 4_096
-"""The length of the first part of a DuckDB file, which identifies the file and never changes."""
+"""The size in bytes of the header of a DuckDB file. It identifies the file and never changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Opening:
     content
         The situation or script for a database in memory.
     is_whole
-        Whether to open the whole server, even if the location has a namespace.
+        Whether to open the whole database, even if the location names a namespace.
     more
         Additional schemas to show because a policy allows them, in lower case.
     is_server
@@ -81,13 +81,13 @@ class Opening:
 
 
 def require_same_files(session: Session, identity: object) -> None:
-    """Raise `DatabaseUnavailableError` if a new worker would read other files than the session.
+    """Raise `DatabaseUnavailableError` if the files of a session were changed or replaced.
 
     Parameters
     ----------
     session
-        The session. Data files such as CSV must not change. Other programs may write to a database
-        file, but not replace it.
+        The session. Its data files, such as CSV files, must not change. Other programs may write to
+        its database file, but they must not replace the file.
     identity
         The result of `identity_of` when the database file of the session was opened.
     """
@@ -101,10 +101,10 @@ def require_same_files(session: Session, identity: object) -> None:
 
 
 def identity_of(session: Session) -> object:
-    """Return what identifies the database file of a session; None if there is no such file.
+    """Return an identifier of the database file of a session; None if there is no such file.
 
-    This is the device and the inode. For DuckDB it is also the header of the file, because only
-    SQLite itself detects an overwritten file.
+    The identifier consists of the device, the inode and, for DuckDB, the header of the file. SQLite
+    needs no header, because it detects an overwritten file itself.
     """
     if session.file is None:
         return None

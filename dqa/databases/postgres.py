@@ -39,7 +39,7 @@ from dqa.databases.sql_namespaces import LOCK_SECONDS, ServerNamespaces
 from dqa.databases.tables import plain_rows, quote
 from dqa.databases.values import iso_text, loaded
 
-# Partitions are part of their parent.
+# Partitions are omitted, because their rows belong to the parent table.
 _RELATIONS = """
 SELECT c.oid, n.nspname, c.relname, c.relispopulated, has_table_privilege(c.oid, 'SELECT')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -57,7 +57,8 @@ _COMMENTS = """
 SELECT objoid, objsubid, description FROM pg_description
 WHERE objoid = ANY(%s::oid[]) AND classoid = 'pg_class'::regclass
 """
-# A user-defined type has a kind (e, d or c) and a base type, labels or fields.
+# A user-defined type has a kind, and parts: e (enumeration, labels), d (domain, base type) or c
+# (composite, fields).
 _TYPES = """
 SELECT w.type, w.modifier, format_type(w.type, w.modifier), u.typtype,
     CASE u.typtype WHEN 'd' THEN ARRAY[format_type(u.typbasetype, u.typtypmod)]
@@ -75,7 +76,7 @@ LEFT JOIN pg_type u ON u.oid = CASE t.typcategory WHEN 'A' THEN t.typelem ELSE t
 
 
 def _names(table: str, numbers: str) -> str:
-    """Return an SQL expression: the names of a partition's key columns, or NULL for other tables.
+    """Return an SQL expression for the names of a partition's key columns; NULL for other tables.
 
     Names are needed because a column may have different numbers in a partition and its parent.
     """
@@ -84,7 +85,8 @@ def _names(table: str, numbers: str) -> str:
         JOIN pg_attribute ON attrelid = {table} AND attnum = k.number ORDER BY k.place) END"""  # noqa: S608
 
 
-# A foreign key from or to a partition belongs to the parent. A primary key of a partition does not.
+# A foreign key from or to a partition counts for the parent table, but a primary key of a partition
+# does not.
 _KEYS = f"""
 SELECT contype = 'p', coalesce(pg_partition_root(conrelid)::oid, conrelid), conkey,
     {_names("conrelid", "conkey")},
@@ -170,7 +172,7 @@ _END = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND application_name = %s
 """
 _SESSION = (
-    # The guard reads backslashes as with the first setting, which a server may have switched off.
+    # The guard assumes the first setting when it reads backslashes. A server may use another value.
     "SET standard_conforming_strings = on; SET timezone = 'UTC'; "
     "SET intervalstyle = postgres; SET datestyle = ISO; "
     "SET default_transaction_read_only = on; SET search_path TO {}"
@@ -185,7 +187,7 @@ def fault_of(code: str) -> Fault:
 
 
 class Postgres(EngineSession):
-    """Some schemas of a database.
+    """A session of some schemas of a database.
 
     Parameters
     ----------
@@ -212,13 +214,14 @@ class Postgres(EngineSession):
             display_name(url, ",".join(schemas)),
             namespace=next(iter(shown), None),
             schemas=shown,
-            # The server searches the catalogue first if the path lacks it. The guard knows its
-            # names.
+            # If the path lacks the catalogue, the server searches the catalogue first. The guard
+            # knows the names in the catalogue.
             search_path=schemas or tuple(name for name in own if name != "pg_catalog"),
         )
         self._url, self._shown = url, shown
         self._path = quote("postgres", *schemas) if schemas else "DEFAULT"
-        # A server reuses the numbers of connections, so the mark also contains a unique name.
+        # A server reuses the numbers of connections, so the mark of a session also contains a
+        # unique name.
         self._application = f"dqa-{uuid4().hex[:16]}"
 
     def connect(self) -> Driver[Any]:
@@ -243,7 +246,7 @@ class Postgres(EngineSession):
             first = list(islice(rows, 1))
             if first:
                 columns = columns_of(cursor)
-            else:  # the driver does not describe an empty result
+            else:  # the driver does not return the columns of an empty result
                 driver.pgconn.prepare(b"", statement.encode())
                 found = driver.pgconn.describe_prepared(b"")
                 columns = [(found.fname(n) or b"").decode() for n in range(found.nfields)]
@@ -260,7 +263,7 @@ class Postgres(EngineSession):
                 connection.is_used_up = True
 
     def identify(self, driver: Driver[Any]) -> str:
-        """Return the number and the name of a connection."""
+        """Return the mark of a connection: the server's number for it, and the application name."""
         return f"{driver.info.backend_pid} {self._application}"
 
     def descriptor(self, driver: Driver[Any]) -> int:
@@ -268,7 +271,7 @@ class Postgres(EngineSession):
         return -1 if driver.closed else driver.pgconn.socket
 
     def end_statements(self, mark: str) -> None:
-        """Terminate the connection with this identifier."""
+        """Terminate the connection with this mark."""
         number, _, application = mark.partition(" ")
         with suppress(psycopg.Error), connect(self._url) as other:
             other.execute(_END, (int(number), application))
@@ -382,7 +385,7 @@ class PostgresNamespaces(ServerNamespaces):
 
     @classmethod
     def open_driver(cls, url: URL, *, autocommit: bool = False) -> Driver[Any]:
-        """Connect. Each statement of a transaction sees the commits of other loads."""
+        """Connect. Each statement of a transaction sees the committed data of other loads."""
         driver = connect(url, autocommit=autocommit)
         driver.isolation_level = IsolationLevel.READ_COMMITTED
         return driver
@@ -402,7 +405,7 @@ class PostgresNamespaces(ServerNamespaces):
             cursor.execute(f"ANALYZE {table}".encode())
 
     def select(self, more: Collection[str] = ()) -> str | None:
-        """Return the schemas of ``?schema=a,b`` and those of `more`."""
+        """Return the schemas in ``?schema=a,b`` and in `more`, separated by commas."""
         shown = super().select()
         names = flat(sorted(self._run(self.names))) if more else []
         named = [name for name in names if name.casefold() in more and name not in _SYSTEM]

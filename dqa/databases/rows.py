@@ -37,7 +37,7 @@ def no_result() -> StatementError:
 def columns_of(cursor: Any) -> list[str]:  # noqa: ANN401  (any driver's cursor)
     """Return the column names of a cursor.
 
-    Raise `StatementError` if its statement has no result.
+    Raise `StatementError` if the statement of the cursor has no result.
     """
     if cursor.description is None:
         raise no_result()
@@ -55,7 +55,7 @@ def rows_from(
     cursor
         The cursor, after its statement has run.
     readers
-        Functions that convert the values of some columns, by position.
+        Functions that convert the values of some columns, by the column's position (from 0).
     """
     rows: Iterator[Sequence[Any]] = iter(cursor.fetchone, None)
     if not readers:
@@ -86,11 +86,11 @@ def collect(  # noqa: PLR0913
     limits
         The maximum number of rows, of bytes of result text, and of characters of a cell.
     started
-        When the statement started (`time.perf_counter`).
+        The time at which the statement started (`time.perf_counter`).
     convert
         A function that converts values of the engine's own types, before `plain` is applied.
     total
-        The number of rows; None if the engine does not know it.
+        The number of all rows of the result; None if the engine does not know the number.
     send
         See `Session.send_rows`.
     """
@@ -126,9 +126,9 @@ def collect(  # noqa: PLR0913
 
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:
-    """Return the next rows.
+    """Return the next rows: at most `most`, and at most one more than the `before` earlier rows.
 
-    The first chunks are small, because each row may have many megabytes.
+    The first calls return few rows, because each row may have many megabytes.
     """
     with driver_reads():
         return list(islice(rows, min(most, _CHUNK, before + 1)))
@@ -137,7 +137,7 @@ def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[S
 def _plain_rows(
     rows: Sequence[Sequence[Any]], convert: Callable[[Any], Any] | None, most: int
 ) -> tuple[list[tuple[Value, ...]], bool]:
-    """Return rows of plain values, and whether a cell may have more than `most` characters.
+    """Return rows of plain values, and whether some cell may have more than `most` characters.
 
     Converting whole columns takes half the time of converting rows.
     """
@@ -179,7 +179,7 @@ def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
 
 
 def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:
-    """Return a row with shortened cells, whether any was shortened, and its size in bytes."""
+    """Return a row with shortened cells, whether a cell was shortened, and the size in bytes."""
     fitted, is_cut = cells, max(map(_length, cells), default=0) > most
     if is_cut:
         fitted = tuple(_shortened(cell, most) for cell in cells)
@@ -201,7 +201,7 @@ def _shortened(cell: Value, most: int) -> Value:
         return cell
     if isinstance(cell, str):
         return _cut_text(cell, most)
-    for part in (most, most // 4, _LEAST_PART):  # first only long vectors and very long texts
+    for part in (most, most // 4, _LEAST_PART):  # long vectors and very long texts first
         shortened = _with_short_parts(cell, part)
         if _length(shortened) <= most:
             return shortened

@@ -20,11 +20,11 @@ DRIVERS: Mapping[str, str] = {
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
 }
-"""The drivers for URLs that name none, by the scheme of the URL."""
+"""The default drivers of URLs without a driver, by the scheme of the URL."""
 
 
 def has_scheme(location: str, names: Collection[str]) -> bool:
-    """Return whether a location is a URL with one of these schemes, and maybe with a driver."""
+    """Return whether a location is a URL with one of these schemes, with or without a driver."""
     scheme, mark, _ = location.partition("://")
     return bool(mark) and scheme.lower().partition("+")[0] in names
 
@@ -96,7 +96,7 @@ def unreachable(where: str, error: Exception, no_access: str = "(?!)") -> DqaErr
         )
     if _WRONG_URL.intersection(kind.__name__ for kind in type(error).__mro__):
         return UsageError(f"{where} cannot be used: {problem}. Check the parameters in the URL.")
-    problem = problem.partition(" Is the server")[0].rstrip(".")  # libpq adds the same question
+    problem = problem.partition(" Is the server")[0].rstrip(".")  # libpq asks it, too
     return DatabaseUnavailableError(
         f"{where} cannot be reached: {problem}. Is the server running there?"
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation, Table
 
 LOCK_SECONDS = 120
-"""How long a load waits for another load of the same situation."""
+"""The maximum number of seconds that a load waits for another load of the same situation."""
 
 
 class ServerNamespaces(Namespaces):
@@ -45,11 +45,12 @@ class ServerNamespaces(Namespaces):
     Parameters
     ----------
     driver
-        The open connection of the driver. `connect` commits the transaction when its block ends.
+        The open connection of the driver. The context manager `connect` commits the transaction at
+        its end.
     url
         The URL of the database.
     wanted
-        The schemas in the location.
+        The value of ``?schema=`` in the location; None without one.
 
     Attributes
     ----------
@@ -58,21 +59,22 @@ class ServerNamespaces(Namespaces):
     drivername
         SQLAlchemy's name of the dialect and driver.
     errors
-        The driver's base class of exceptions, and its class for wrong statements.
+        The base class of the driver's exceptions, and the driver's class for wrong statements.
     is_atomic
         Whether a rollback undoes CREATE and DROP. If so, DROP SCHEMA needs CASCADE.
     no_access, no_right
-        Patterns of error messages: the server refuses the login, or the user lacks a right.
+        Patterns of error messages: `no_access` if the server refuses the login, `no_right` if the
+        user lacks a right.
     right
-        The right that loading requires.
+        The right that loading requires, as a clause for messages.
     contents
         A query for the tables and views of a namespace. It returns one row with NULL for an empty
         namespace, and no row for a missing namespace.
     names
         A query for the names of all namespaces.
     lock
-        A query that locks a name for the connection or transaction. The second value of its result
-        is 0 if another load has locked the name.
+        A query that locks a name until the connection or transaction ends. The second value of its
+        row is 0 if another load has locked the name.
     drop_option
         Options at the end of DROP DATABASE.
     """
@@ -120,7 +122,7 @@ class ServerNamespaces(Namespaces):
     def open_driver(cls, url: URL, *, autocommit: bool = False) -> Any:  # noqa: ANN401
         """Connect in a mode that rejects values that do not fit their column.
 
-        The driver's errors are not converted.
+        Raise the driver's errors.
         """
 
     @abstractmethod
@@ -163,11 +165,11 @@ class ServerNamespaces(Namespaces):
         """Yield the situations in the schemas whose names begin with ``dqa_``."""
         for (name,) in sorted(self._run(self.names)):
             if name.startswith("dqa_"):
-                if self.is_atomic:  # a failed statement would end the transaction
+                if self.is_atomic:  # otherwise a failed statement ends the transaction
                     self._run("SAVEPOINT dqa_reading")
                 try:
                     found = self.read(name)
-                except self.errors:  # another process has just dropped it
+                except self.errors:  # another process has just dropped the schema
                     if self.is_atomic:
                         self._run("ROLLBACK TO SAVEPOINT dqa_reading")
                     continue
@@ -205,7 +207,7 @@ class ServerNamespaces(Namespaces):
         """Insert rows into a table; `table` is its quoted name."""
 
     def drop(self, namespace: str) -> None:
-        """Drop a namespace. If dropping is interrupted, an unfinished load remains."""
+        """Drop a namespace. If this is interrupted, the rest counts as an unfinished load."""
         if not self.is_atomic:
             with suppress(self.errors[1]):  # an unfinished load may lack the table
                 self._run(f"DELETE FROM {table_name(self.dialect, namespace, TAG_TABLE)}")  # noqa: S608
@@ -214,18 +216,18 @@ class ServerNamespaces(Namespaces):
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:
-        """Lock a name until the connection closes."""
+        """Lock the name of a namespace until the connection closes."""
         ((_, got),) = self._run(self.lock, namespace[:64])
         if got in {0, None}:
             raise DatabaseUnavailableError(
-                f"After {LOCK_SECONDS} s, another load still locks '{namespace}'. Try again later."
+                f"Another load has locked '{namespace}' for {LOCK_SECONDS} s. Try again later."
             )
         yield
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
-        """Return the schemas in the location.
+        """Return the schemas in the location, separated by commas.
 
-        Raise `UsageError` if one is missing or partly loaded.
+        Raise `UsageError` if a schema is missing or its load is unfinished.
         """
         for name in self._wanted:
             self._require_complete(name)

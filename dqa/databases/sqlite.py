@@ -3,8 +3,8 @@
 A BOOLEAN column contains 0 and 1, which statements can compare with TRUE and FALSE. Foreign keys
 are declared but not enforced.
 
-Every connection is opened read-only. In addition, the session sets PRAGMA query_only, and an
-authorizer allows only reading.
+Every connection is opened read-only. In addition, the session sets PRAGMA query_only, and SQLite's
+authorizer callback allows only reading.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _BUSY_SECONDS = 2.0
 """The maximum number of seconds to wait for a file that another process has locked."""
 _BUSY_SHARE = 0.8
-"""A statement waits for a locked file for this share of its time limit."""
+"""A statement may spend this share of its time limit waiting for a locked file."""
 _LARGEST = 16_000_000
 """The maximum size in bytes of a text or BLOB."""
 
@@ -54,7 +54,8 @@ _OF_TABLES = frozenset(
 _OF_INDEXES = frozenset({"data_version", "page_size"})
 """PRAGMAs that full-text and R-tree indexes use to read their own tables."""
 _WAIT = "busy_timeout"
-"""The PRAGMA that the session itself uses. It changes nothing but the wait for a locked file."""
+"""The only PRAGMA that the session itself uses. It only changes how long to wait for a locked
+file."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _TABLE_FUNCTIONS = ("json_each", "json_tree", *(f"pragma_{name}" for name in sorted(_OF_TABLES)))
 """Table functions that SQLite declares at their first use.
@@ -163,7 +164,7 @@ class Sqlite(EngineSession):
             key_columns = sorted((position, name) for name, _, position in columns if position)
             relation.key = [name for _, name in key_columns]
         for table, *link in driver.execute(_LINKS):
-            if table in relations:  # SQLite calls a table a shadow table by its name alone
+            if table in relations:  # a table with the name of a shadow table is missing
                 relations[table].links.append(tuple(link))
         return schema_of(relations.values(), [""])
 
@@ -202,7 +203,8 @@ WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
 """
 # The value 1 of `hidden` marks columns of virtual tables that `*` does not return.
 _COLUMNS = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid"
-# The foreign key that is declared last has the number 0. The referenced columns may be missing.
+# SQLite numbers foreign keys from the last declared key to the first. A key may lack the names of
+# the referenced columns.
 _LINKS = """
 SELECT m.name, f."from", '', f."table", coalesce(f."to", f.seq) FROM sqlite_master m
 JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id DESC, f.seq

@@ -35,13 +35,13 @@ TABLE_OPTIONS: Final[Mapping[str, Any]] = {
     "mysql_collate": "utf8mb4_bin",
     "mysql_engine": "InnoDB",
 }
-"""Options of every table. With them, MySQL distinguishes names that differ only in case."""
+"""Options of every table. They make MySQL distinguish texts that differ only in case."""
 
 _BUSY_SECONDS: Final = 60.0
-"""How long a process waits while another process writes to a file."""
+"""The maximum number of seconds that a process waits while another process writes to a file."""
 _WRITES: Final = "dqa_writes"
 _PERMANENT: Final = ("readonly", "is full", "unable to open", "malformed")
-"""Parts of SQLite's messages about permanent failures."""
+"""Words in SQLite's messages about failures that a repetition cannot fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class StoreLocation:
     what
         The noun that messages use for the store, such as ``"store"``.
     hint
-        A sentence that says which location to use instead.
+        A sentence about the location to use instead.
     after_outage
-        A sentence that says what the store contains after an outage of its server.
+        A sentence about the content of the store after an outage of its server.
     """
 
     url: str = field(repr=False)
@@ -75,7 +75,7 @@ class StoreLocation:
 
 
 def store_address(text: str, what: str) -> tuple[str, Path | None]:
-    """Return the URL of a store with its password, and its SQLite file; None for a server.
+    """Return the URL of a store with its password, and its SQLite file (None for a server).
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def open_store(location: StoreLocation, *, writing: bool) -> sa.Engine:
     engine = make_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=12)
     if engine.dialect.name in {"mysql", "mariadb"}:
         sa.event.listen(engine, "connect", _refuse_long_values)
-        # The default isolation level would hide new claims of other processes.
+        # With the default isolation level, a process would not see new claims of other processes.
         engine = engine.execution_options(isolation_level="READ COMMITTED")
     return engine
 
@@ -133,7 +133,7 @@ def _refuse_long_values(connection: Any, _: object) -> None:  # noqa: ANN401
 
 @contextmanager
 def write(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Yield a transaction that writes. An SQLite file allows only one at a time."""
+    """Yield a transaction that writes. An SQLite file allows one such transaction at a time."""
     with engine.execution_options(**{_WRITES: True}).begin() as connection:
         yield connection
 
@@ -168,7 +168,7 @@ def is_transient(error: SQLAlchemyError) -> bool:
 
 @contextmanager
 def translate_errors(location: StoreLocation, *, under_way: bool = False) -> Iterator[None]:
-    """Translate the errors of a driver to errors that say what to do.
+    """Translate the errors of a driver to errors with advice.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _translate(
         return errors.DataError(problem)
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
-    if "is full" in problem or "I/O error" in problem:  # a write-ahead log reports the latter
+    if "is full" in problem or "I/O error" in problem:  # a write-ahead log reports an I/O error
         problem = "the disk is full or broken. Free some space, and try again"
     return errors.InfrastructureError(f"{shown} cannot be written or read: {problem}.")
 
@@ -212,7 +212,7 @@ def require_right(location: StoreLocation) -> None:
 
 
 def may_write(file: Path | None) -> bool:
-    """Return whether the user may write a file and its folder. Servers decide by themselves."""
+    """Return whether the user may write to a file and its folder; True for a server (None)."""
     return file is None or all(os.access(path, os.W_OK) for path in (file, file.absolute().parent))
 
 
@@ -261,7 +261,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: sa.Connection) -> None:
-    # A transaction that reads before it writes would fail if another one has written in between.
+    # A transaction that reads before it writes would fail if another transaction wrote in between.
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

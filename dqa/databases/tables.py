@@ -1,6 +1,7 @@
-"""Write SQL that creates and fills tables: the tables of situations, and tables of Python values.
+"""Write SQL that creates and fills tables, from situations or from Python values.
 
-SQLAlchemy would take longer to generate these statements than the database takes to run them.
+SQLAlchemy is not used, because it would take longer to generate these statements than the database
+takes to run them.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _KINDS: Mapping[type, str] = {
     date: "date",
     str: "text",
 }
-"""Kinds of columns by Python types."""
+"""The kind of a column by the Python type of its values."""
 _TAG = TableSchema(
     TAG_TABLE,
     (
@@ -242,7 +243,8 @@ def write_situation(  # noqa: PLR0913
     run
         Runs a script.
     fill
-        Inserts rows into the table with a quoted name. There is at least one row.
+        Inserts rows into a table. Its arguments are the quoted name of the table, and at least one
+        row.
     namespace
         The schema that will contain the tables.
 
@@ -298,10 +300,10 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
     Raises
     ------
     DataError
-        Columns have different lengths, values of a column have different types, a table has no
-        column, or some engines cannot store a value exactly: a number that is not finite, an
-        integer of more than 64 bits, a Decimal that would be rounded, a time with a time zone, a
-        text with NUL.
+        Columns have different lengths, the values of a column have different types, a table has no
+        column, or some engines cannot store a value exactly. Such values are numbers that are not
+        finite, integers of more than 64 bits, Decimals that would be rounded, times with a time
+        zone, and texts with NUL.
     """
     return "\n".join(
         f"{statement};"
@@ -332,7 +334,7 @@ def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
         return {column: list(values) for column, values in content.items()}
     if not isinstance(content, Sequence) or not all(isinstance(row, Mapping) for row in content):
         raise DataError(
-            f"Table '{name}' must be a dict of columns, or a list of rows, each of which is a dict."
+            f"Table '{name}' must be a dict of columns, or a list of rows that are dicts."
         )
     names = dict.fromkeys(column for row in content for column in row)
     return {column: [row.get(column) for row in content] for column in names}
@@ -359,7 +361,7 @@ def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
 
 
 def _problem_of(value: object) -> str:
-    """Return why an engine cannot store a value exactly; "" if all engines can."""
+    """Return the reason why an engine cannot store a value exactly; "" if all engines can."""
     match value:
         case int() if not -_INTEGERS <= value < _INTEGERS:
             return "the number has more than 64 bits"

@@ -18,11 +18,11 @@ CELLS = frozenset({str, int, float, bool, type(None)})
 _DEEPEST = 50
 """The maximum depth of nested lists and maps."""
 _DIGITS = 600
-"""The maximum number of digits of a decimal that becomes an integer."""
+"""Decimals with a decimal exponent of at least this size become text."""
 
 
 def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
-    """Convert any value of a driver to a `Value`.
+    """Convert any value of a driver to a plain value, or to a list or map of plain values.
 
     Numbers remain numbers if JSON can represent them exactly. Binary data become hexadecimal text,
     and dates and times become ISO 8601. Lists and maps are converted to a depth of `levels`. Any
@@ -38,7 +38,7 @@ def readable(text: str) -> str:
     """Return a text that can be encoded as UTF-8.
 
     Drivers represent bytes that are not UTF-8 by surrogates. A text with such surrogates becomes
-    hexadecimal. Any other surrogate becomes an escape as in JSON.
+    hexadecimal. Other surrogates become escapes as in JSON.
     """
     if text.isascii():
         return text
@@ -144,4 +144,4 @@ _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = 
     ),
     ((list, tuple), _listed),
 )
-"""Converters for types and their subclasses."""
+"""The converters of values, by type. A converter also applies to subclasses of its types."""

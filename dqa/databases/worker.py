@@ -2,7 +2,8 @@
 
 A request is a JSON list with a name and its arguments. A reply is a JSON list with a status
 (``announced``, ``rows``, ``done``, ``failed`` or ``crashed``), a content, and whether the worker
-accepts another request. Even if a bug of an engine damages a worker, the worker can only send data.
+accepts another request. JSON contains only data, so a worker that a bug of an engine has damaged
+cannot run code in the parent process.
 """
 
 from __future__ import annotations
@@ -36,23 +37,25 @@ if sys.platform != "win32":
 STARTING = 60.0
 """The maximum number of seconds until a new worker is ready."""
 _EXITING = 0.5
-"""The maximum number of seconds until the system reports an exit code."""
+"""The maximum number of seconds to wait until the system reports an exit code."""
 _UNKNOWN = 255
-"""The exit code that multiprocessing reports if the real code is lost with its fork server."""
+"""The exit code that multiprocessing reports if the fork server has ended and the real exit code is
+lost."""
 _LARGEST = (1 << 31) - 1
 """The maximum size in bytes of a reply other than a result."""
 _ENGINE_FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
 """Signals that mean a crash of the engine."""
 _MEMORY = 2 << 30
-"""The address space for statements in bytes, in addition to that of the opened database (Linux)."""
+"""The address space for statements in bytes, in addition to the space of the opened database. The
+limit applies only on Linux."""
 _ANY_JSON = b" "
-"""Marks replies with numbers of more than 64 bits, which orjson cannot read exactly."""
+"""Precedes replies with numbers of more than 64 bits, which orjson cannot read exactly."""
 _FACTS = (
     *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "sources"),
 )
 """The attributes of an opened session that the parent process receives."""
 _CLOSING = 5
-"""The maximum number of seconds for closing a session. A server may not answer."""
+"""The maximum number of seconds for closing a session, because a server may not answer."""
 _STATM = Path("/proc/self/statm")
 _VMSTAT = Path("/proc/vmstat")
 
@@ -80,7 +83,7 @@ class Worker:
     is_over
         Whether the process has ended or was killed.
     seconds
-        The seconds that the process took to start and to open the database.
+        The seconds from the start of the process until the database was open.
 
     Raises
     ------
@@ -111,7 +114,7 @@ class Worker:
         self.seconds = monotonic() - started
 
     def send(self, request: str, *arguments: object) -> None:
-        """Send a request. If the process has ended, `wait` reports that."""
+        """Send a request. If the process has ended, `wait` raises the error."""
         with suppress(OSError):
             self._connection.send_bytes(json.dumps([request, *arguments]).encode())
 
@@ -127,14 +130,14 @@ class Worker:
         most
             The maximum number of bytes of the reply.
         rows
-            A list to which the rows are added that the session sends; see `Session.send_rows`.
+            A list that collects the rows that the session sends; see `Session.send_rows`.
 
         Raises
         ------
         TimeoutError
             There was no reply before the deadline.
         DqaError
-            The error of the session, or the reason why the worker ended.
+            The error of the session, or an error with the reason why the worker ended.
         WorkerBugError
             The session has a bug.
         """
@@ -150,8 +153,8 @@ class Worker:
 
     @classmethod
     def take(cls, idle: list[Worker]) -> Worker | None:
-        """Take a usable worker from `idle`, or return None; kill unusable workers."""
-        with suppress(IndexError):  # another thread may have taken the last one
+        """Remove a usable worker from `idle` and return it, or None; kill unusable workers."""
+        with suppress(IndexError):  # another thread may have taken the last worker
             while True:
                 worker = idle.pop()
                 is_alive = not worker.is_over and worker._process.is_alive()  # noqa: SLF001
@@ -237,7 +240,7 @@ def _decode_error(content: object) -> errors.DqaError:
         case [str(name), str(text), dict(attributes)]:
             kind = getattr(errors, name, None)
             if isinstance(kind, type) and issubclass(kind, errors.DqaError):
-                # Some classes build their text from arguments. Here the text is already complete.
+                # Some classes build their text from arguments, but this text is already complete.
                 error: errors.DqaError = kind.__new__(kind)
                 error.args, error.__dict__ = (text,), attributes
                 return error
@@ -282,7 +285,7 @@ def _serve(connection: Connection, opening: Opening) -> None:
 
 
 def _become_worker() -> None:
-    """Make this process end with its parent, and write no core file.
+    """Make this process end when its parent ends, and prevent a core file.
 
     If memory is short, the system kills this process first.
     """
@@ -333,7 +336,7 @@ def _answer_requests(connection: Connection, session: Session) -> None:
 
 
 def _answer(connection: Connection, act: Callable[[], object], sessions: list[Session]) -> bool:
-    """Send the result or the error of a request; return whether another request may follow."""
+    """Answer a request with a result or an error; return whether another request may follow."""
     has_memory = True
     try:
         status, content = "done", _encode(act())
@@ -351,7 +354,7 @@ def _answer(connection: Connection, act: Callable[[], object], sessions: list[Se
 
 
 def _send(connection: Connection, status: str, content: bytes, *, is_usable: bool = True) -> None:
-    """Send a reply with a content from `_encode`."""
+    """Send a reply; `content` is a result of `_encode`."""
     start = _ANY_JSON * content.startswith(_ANY_JSON)
     end = b"true" if is_usable else b"false"
     connection.send_bytes(b'%b["%b", %b, %b]' % (start, status.encode(), content, end))

@@ -3,7 +3,8 @@
 Each statement runs in a worker process, and the caller waits until a deadline. After the deadline
 the process is killed, and its statement is ended on the server. Every call therefore returns at
 most one second after its limit, even if an engine or a driver hangs. If the server accepts no
-connection, or the machine is too busy to start a process, it returns at most 2.5 seconds after it.
+connection, or the machine is too busy to start a process, a call returns at most 2.5 seconds after
+its limit.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from dqa.databases.worker import STARTING, Worker, WorkerBugError
 MOST_WORKERS = 32
 """The maximum number of workers of a session, which run statements concurrently."""
 _GRACE, _GRACE_OF_SERVER = 0.4, 0.2
-"""The number of seconds after the time limit in which an engine may still end its statement.
+"""After the time limit, an engine may still end its statement within this number of seconds.
 
-For a server it is shorter, because `_ENDING` follows.
+The time for a server is shorter, because `_ENDING` follows.
 """
 _ENDING = 2.0
-"""After a kill: the maximum number of seconds until a new worker has connected to the server.
+"""The maximum number of seconds until a new worker, after a kill, has connected to the server.
 
 On an idle machine, this takes 0.1 seconds. On a busy one, it must not look like an outage.
 """
@@ -45,14 +46,15 @@ _MOST_STARTING = 4
 More workers would delay each other.
 """
 _FREE = 0.3
-"""A longer wait for a worker shortens the time that remains for the statement."""
+"""A statement may wait this number of seconds for a worker. A longer wait shortens its time
+limit."""
 _REOPENING = 2.0
-"""The minimum number of seconds for starting a worker that opens the database again.
+"""The minimum time limit in seconds for starting a worker that opens the database again.
 
 On an idle machine, this takes 0.1 seconds. On a busy one, it must not look like an outage.
 """
 _REMAINING = 0.6
-"""The minimum number of seconds that remain for a statement after a worker was started."""
+"""After the start of a worker, its statement has at least this number of seconds."""
 _NO_WORKER = (
     "is busy or does not answer: no worker process was free in time. Use fewer threads, or give "
     "statements more seconds."
@@ -60,13 +62,13 @@ _NO_WORKER = (
 _DESCRIBING = 600.0
 """The maximum number of seconds for reading a schema."""
 _TIMES, _SPARE = 16, 1 << 20
-"""The maximum size of a reply: a multiple of the limit on bytes, plus a constant."""
+"""The maximum size of a reply in bytes: a multiple of `Limits.bytes`, plus a constant."""
 
 
 class IsolatedSession(Session):
     """A session whose statements run in worker processes, one statement at a time in each.
 
-    If no worker is idle, another one starts.
+    If no worker is idle, another worker starts.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ class IsolatedSession(Session):
         Raises
         ------
         DatabaseUnavailableError
-            The session raised this error, no worker was free in time, another process ended the
+            The database is not available, no worker was free in time, another process ended the
             worker, or the server does not answer.
         """
         require_same_files(self, self._identity)
@@ -151,7 +153,7 @@ class IsolatedSession(Session):
             worker.kill()
             if self._end_statement(worker.mark):
                 raise timed_out(limits, self.kind) from None
-            raise self._unavailable(  # even a busy server would accept a new connection
+            raise self._unavailable(  # a server that is only busy accepts a new connection
                 f"does not answer: the statement did not end within {limits.seconds:g} seconds, "
                 "and an attempt to stop it failed."
             ) from None
@@ -182,7 +184,7 @@ class IsolatedSession(Session):
 
     @contextmanager
     def _lease(self, until: float) -> Iterator[tuple[Worker, float]]:
-        """Yield a worker and the deadline. If a new worker starts, the deadline may be later."""
+        """Yield a worker and the statement's deadline, which a new worker may extend."""
         require_process(self._owner)
         if not self._slots.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
@@ -205,7 +207,7 @@ class IsolatedSession(Session):
             self._slots.release()
 
     def _start(self, until: float) -> tuple[Worker, float]:
-        """Return a worker and the deadline. The worker is new if none is idle."""
+        """Return an idle or a new worker, and the deadline of the statement."""
         if not self._starts.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
         try:
@@ -227,7 +229,7 @@ class IsolatedSession(Session):
         _end_workers(self._idle, self._owner, kills=self.file is not None)
 
     def _end_statement(self, mark: str | None) -> bool:
-        """Let a new worker end the statement of an ended worker on the server.
+        """Let a new worker end the statement that a killed worker has left on the server.
 
         Return whether the server accepts the connection of the new worker within `_ENDING` seconds.
         Without a server, return True.
@@ -254,7 +256,7 @@ class IsolatedSession(Session):
 def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
     """End idle workers. With `kills`, kill them, so that they release their file immediately.
 
-    After a fork, the workers belong to the parent process.
+    After a fork, do nothing, because the workers belong to the parent process.
     """
     while owner == os.getpid() and (worker := Worker.take(idle)):
         worker.kill() if kills else worker.close()

@@ -1,4 +1,4 @@
-"""A guarded Neo4j database; statements on a loaded situation see only its own nodes."""
+"""A guarded Neo4j database. Statements on a situation see only the nodes of the situation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dqa.guard import GuardedDatabase, GuardVerdict, Policy
 from dqa.guard.cypher_reading import CypherReader
 
 _LABELS = "_LABEL"
-"""The key of a node's labels in a result. If labels are hidden, statements may not use it."""
+"""The key of a node's labels in a result. If labels are hidden, statements may not use this key."""
 
 
 class ConfinedGraph(GuardedDatabase):
@@ -29,7 +29,7 @@ class ConfinedGraph(GuardedDatabase):
     def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits) -> Rows:
         """Run a statement.
 
-        Under a policy, remove hidden labels and all warnings from the result.
+        If a policy hides parts of the graph, remove hidden labels and all warnings from the result.
         """
         if self._session.namespace is not None:
             self._require_known(statement)

@@ -1,6 +1,6 @@
 """Write situations into Neo4j, each under its own label, and drop them.
 
-Indexes are created first. Then one transaction locks the tag, and writes the nodes, the
+A load creates the indexes first. Then one transaction locks the tag, and writes the nodes, the
 relationships and the tag. If two processes load the same situation, the lock makes the second
 process wait.
 """
@@ -77,7 +77,7 @@ class Neo4jNamespaces(Namespaces):
     def read(self, namespace: str) -> NamespaceContent:
         """Return the content of a label.
 
-        None if the label has no nodes or its load is unfinished.
+        None if no node has the label, or if a load of the label is unfinished.
         """
         (found,) = self._server.rows(
             "CALL db.labels() YIELD label WITH collect(label) AS labels "
@@ -94,7 +94,7 @@ class Neo4jNamespaces(Namespaces):
         return None
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the graph and its tag in one transaction, if the database lacks them.
+        """Write the graph and its tag in one transaction, unless the database contains them.
 
         Labels and indexes are created in separate transactions while the tag is locked.
         """
@@ -110,10 +110,10 @@ class Neo4jNamespaces(Namespaces):
 
         def fill(transaction: neo4j.ManagedTransaction) -> None:
             (found,) = transaction.run(_LOCK, namespace=namespace).data()
-            if found["state"] == "loaded":  # another process has just loaded it
+            if found["state"] == "loaded":  # another process has just written the graph
                 return
-            # A node lists its labels in the order of their creation. The namespace's label must be
-            # last.
+            # A node lists its labels in the order of their creation. The label of the namespace
+            # must be the last label.
             write(_LABELS, labels=[node.label for node in nodes])
             for name in dict.fromkeys(node.key for node in nodes):
                 write(
@@ -136,7 +136,7 @@ class Neo4jNamespaces(Namespaces):
             raise
 
     def drop(self, namespace: str) -> None:
-        """Drop the nodes of a label, its tag, constraints and indexes."""
+        """Drop the nodes, the tag, the constraints and the indexes of a label."""
 
         def remove(transaction: neo4j.ManagedTransaction) -> None:
             transaction.run(_CLEAR.format(quote_name(namespace))).consume()
@@ -166,7 +166,7 @@ class Neo4jNamespaces(Namespaces):
                 raise server.failure(error) from error
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
-        """Return the label in ``?namespace=``; it must be a loaded situation."""
+        """Return the label in ``?namespace=``, which must be the label of a loaded situation."""
         name = self._server.address.namespace
         if name is not None and not isinstance(self.read(name), LoadedSituation):
             raise UsageError(
@@ -194,7 +194,7 @@ def _fill(
     parts: Sequence[GraphRows],
     whole: Sequence[list[_Row]],
 ) -> None:
-    """Create the nodes, and then the relationships between nodes with the server's ids."""
+    """Create the nodes. Then create the relationships between the ids that the server returned."""
     ids: dict[str, dict[Cell, str]] = {}
     for found, rows in zip(parts, whole, strict=True):
         part, names = found.part, [name for name, _ in found.properties]
@@ -240,7 +240,7 @@ def _schema_text(parts: Sequence[GraphRows]) -> str:
 
 
 def _map(names: Sequence[str], skipped: int) -> str:
-    """Return a map in Cypher that reads each property from its position in a row."""
+    """Return a map in Cypher that reads each property from a row, from position `skipped` on."""
     inside = ", ".join(f"{quote_name(name)}: row[{at}]" for at, name in enumerate(names, skipped))
     return f"{{{inside}}}"
 

@@ -31,8 +31,8 @@ def fault_of(code: str) -> Fault:
 
 
 TAG = "dqa_situation"
-"""The label of the nodes that are tags. Tags do not have the label of the namespace, so statements
-cannot read them."""
+"""The label of the nodes that are tags. These nodes do not have the label of the namespace, so
+statements cannot read them."""
 ORDER = "order_"
 """The prefix of tag properties that store the order of a table's rows."""
 FAILURES = (Neo4jError, DriverError, OSError)
@@ -46,20 +46,20 @@ _END = (
 )
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _CONNECTING = 10.0
-"""The number of seconds after which a host that does not answer is unreachable."""
+"""If a host does not answer within this number of seconds, it is unreachable."""
 _STALE = 30.0
-"""The number of seconds after which an idle connection is tested before it is used again."""
+"""A connection that was idle for this number of seconds is tested before its next use."""
 _FOR_THE_USER = (
     *("AuthenticationRateLimit", "CredentialsExpired", "DatabaseNotFound", "Security.Forbidden"),
     *("Security.Unauthorized", "Statement.AccessMode"),
 )
-"""Status codes that end with these words mean a problem that the user can fix."""
+"""The ends of status codes for problems that the user can fix."""
 _POSITION = re.compile(r" \(line \d+, column \d+ \(offset: \d+\)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The parts of a URL.
+    """The parts of the URL of a Neo4j database.
 
     Attributes
     ----------
@@ -144,16 +144,16 @@ class Server:
     def reading(
         self, seconds: float, fetch: int = 1_000, mark: str = ""
     ) -> Iterator[neo4j.Transaction]:
-        """Begin a read-only transaction that the server ends at a time limit.
+        """Begin a read-only transaction with a time limit, at which the server ends it.
 
         Parameters
         ----------
         seconds
-            The time limit.
+            The time limit of the transaction.
         fetch
             The number of rows that the server sends at a time.
         mark
-            The identifier by which `end_marked` finds the transaction.
+            The identifier with which `end_marked` finds the transaction.
         """
         self._session = session = self.driver.session(
             database=self.address.database,
@@ -184,7 +184,7 @@ class Server:
         return self.driver.session(database=self.address.database)
 
     def write(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        """Run a loader's statement in a transaction and return its rows; retry after a deadlock."""
+        """Run a statement that writes and return its rows; run it again after a deadlock."""
         with self.writing() as session:
             return session.execute_write(lambda tx: tx.run(statement, parameters).data())
 
@@ -268,7 +268,7 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
     """
 
     def convert(value: Any) -> Any:  # noqa: ANN401, PLR0911  (one return per kind of value)
-        if isinstance(value, _TIMES):  # a duration is a tuple, too
+        if isinstance(value, _TIMES):  # first, because a duration is also a tuple
             zone = getattr(value, "tzinfo", None)
             name = getattr(zone, "key", None) or getattr(zone, "zone", None)
             return value.iso_format() + (f"[{name}]" if name and name != "UTC" else "")

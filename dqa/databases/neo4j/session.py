@@ -1,8 +1,8 @@
 """A read-only Neo4j database, or one situation in it.
 
 Three protections prevent a statement from writing: the guard, a read-only transaction, and a check
-that the server's plan only reads. The plan also reveals statements that change the server and not
-the data, such as a statement that ends a connection.
+that the server's plan only reads. The plan also reveals statements that change the server but not
+the data, such as statements that end a connection.
 """
 
 from __future__ import annotations
@@ -102,9 +102,10 @@ def _node(rows: _Rows, label: str, key: str | None) -> NodeInfo | None:
 
 
 def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
-    """Yield each type with each pair of labels that it joins, and the properties for this pair.
+    """Yield a relationship type once for each pair of labels that it connects, with properties.
 
-    An empty string means that nodes have no label.
+    The properties are those of the relationships between the two labels. An empty string in place
+    of a label means nodes without a label.
     """
     found, comment = _sampled(
         rows,
@@ -126,7 +127,7 @@ def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
 
 
 def _sampled(rows: _Rows, match: str, passed: str, ends: str) -> tuple[list[dict[str, Any]], str]:
-    """Return the properties of nodes or relationships, and a comment if not all were read."""
+    """Return the properties of nodes or relationships, and a comment if only some were read."""
     try:
         (counted,) = rows(f"{match} RETURN count(x) AS count", _SECONDS)
         found = rows(f"{match} {passed} {_PROPERTIES}{ends}", _SECONDS)
@@ -143,7 +144,7 @@ def _without_base(labels: Iterable[str]) -> list[str]:
 
 
 def _fields(rows: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:
-    """Return the properties, each with all types of its values."""
+    """Return the properties, each with the types of all its values."""
     properties: dict[str, set[str]] = {}
     for row in rows:
         if row["name"] is not None:
@@ -167,7 +168,7 @@ def _keys(rows: _Rows) -> dict[str, str]:
 
 
 _PAGE = 1_000
-"""The maximum number of rows to fetch at a time."""
+"""The number of rows that the server sends at a time."""
 _HARMLESS = re.compile(r"(explain\s+)?show\s+(current\s+user|databases?)\b", re.IGNORECASE)
 """Matches statements that only read, although the server classifies them as schema changes."""
 _UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
@@ -182,7 +183,7 @@ class Neo4j(EngineSession):
     address
         The address of the database.
     tag
-        The properties of the situation's tag; None for the whole database.
+        The properties of the tag node of the situation; None for the whole database.
     database
         The name of the database.
     """
@@ -270,12 +271,12 @@ class Neo4j(EngineSession):
         return read_schema(driver.rows)
 
     def row_order(self, table: str) -> bytes:
-        """Return the order of a loaded table's rows in the format of `pack_order`.
+        """Return the order of a table's rows in the loaded situation, as `pack_order` stores it.
 
         Raises
         ------
         DataError
-            The session shows no loaded situation, or the situation lacks the table.
+            The session reads the whole database, or the situation lacks the table.
         """
         order = None if self._tag is None else self._tag.get(ORDER + table)
         if order is None:

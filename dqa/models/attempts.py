@@ -44,7 +44,8 @@ current_attempt = _attempt.get
 """Return the attempt of this context. Outside of `attempt_by`, the attempt has no requester."""
 
 time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", default=None)
-"""The lock of a call with a time limit. If the timeout acquires it first, the reply is unused."""
+"""The lock of a call with a time limit. If the timeout acquires the lock first, the reply is not
+used."""
 
 
 def claim_reply() -> bool:
@@ -61,8 +62,8 @@ def claim_reply() -> bool:
 def attempt_by(*names: str) -> Iterator[Attempt]:
     """Start a new attempt of a requester. All model requests in this context belong to the attempt.
 
-    Each attempt replays the recorded replies of its requester from the beginning. So a decision
-    that a resumed run repeats reuses its earlier replies.
+    Each attempt replays the recorded replies of its requester from the beginning. When a resumed
+    run repeats a decision, the decision therefore gets its earlier replies.
 
     The context includes the threads of LangChain and LangGraph. A decider with its own threads must
     run them in a copy of its context (`contextvars.copy_context`).

@@ -74,7 +74,7 @@ def call_model(
     policy
         Retries, limits and budget of the run.
     stop
-        Sequences that end the reply. A longer reply is cut at the first of them.
+        Sequences that end the reply. If a reply contains such a sequence, it is cut there.
 
     Raises
     ------
@@ -196,7 +196,7 @@ class _Call:
         return kind, self._event(kind, type(error).__name__, words_of(error), attempt, wait)
 
     def _timed_out_twice(self, kind: FaultKind, error: Exception) -> bool:
-        """Return whether this timeout is the second. A slow server may still work on both."""
+        """Return whether a request timed out twice: a slow server may still process both attempts."""
         is_slow = kind is FaultKind.TIMEOUT and unreached(error) is None
         return is_slow and any(fault.fault == kind for fault, _ in self.faults)
 
@@ -213,7 +213,7 @@ class _Call:
         A cassette records the requests with the setting.
         """
         setting = refused_setting(error)
-        leave_out = getattr(self.chat, "leave_out", None)  # of `OpenAIChat`
+        leave_out = getattr(self.chat, "leave_out", None)  # a method of `OpenAIChat`
         if setting is None or leave_out is None or setting in self.refused:
             return False
         self.refused.add(setting)

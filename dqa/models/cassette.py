@@ -97,7 +97,7 @@ class Cassette:
 
     @classmethod
     def record(cls, path: Path, models: Sequence[str], *, resume: bool = False) -> Self:
-        """Start a cassette, or continue one.
+        """Start a cassette, or continue an existing cassette.
 
         When a run resumes, recorded replies are replayed, so no request is paid for twice.
 
@@ -229,7 +229,7 @@ class Cassette:
                     self._read_header(entry)
                     continue
                 answers = self._answers[_Request(tuple(entry["asker"]), entry["request"])]
-                position = entry["position"]  # that of a failure, if the answer replaces it
+                position = entry["position"]  # an answer may replace an earlier failure
                 answers[position : position + 1] = [entry]
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 problem = "this is not a line of a cassette: record it again, in a new file."
@@ -239,7 +239,7 @@ class Cassette:
         return read
 
     def _require(self, models: Sequence[str]) -> None:
-        """Raise `UsageError` if the file has no replies of one of these models."""
+        """Raise `UsageError` if the file lacks the replies of at least one of these models."""
         missing = [name for name in models if name not in self.models]
         if missing:
             raise UsageError(

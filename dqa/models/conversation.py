@@ -16,7 +16,7 @@ EMPTY_REPLY = "(empty reply)"
 class StepPrompt(HumanMessage):
     """The prompt of a method's step. Language models receive it as a plain message.
 
-    Scripted models read the values of the prompt instead of parsing it.
+    Scripted models read the values of the prompt instead of parsing its text.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class FaultKind(StrEnum):
         if self not in _HINTS:
             return ModelUnavailableError(f"The model failed: {words}")
         kinds = {self.TOO_LONG: RequestTooLongError, self.REQUEST: ModelUnavailableError}
-        return kinds.get(self, UsageError)(f"{_HINTS[self]} It says: {words}")
+        return kinds.get(self, UsageError)(f"{_HINTS[self]} The error says: {words}")
 
 
 _LOST = frozenset({FaultKind.TIMEOUT, FaultKind.CONNECTION, FaultKind.MALFORMED})
@@ -81,7 +81,7 @@ _HINTS = {
     "sent there, because it contains the key and the question: correct --base-url.",
     FaultKind.QUOTA: "Quota exhausted: the account has no credit. Add credit, or use another key.",
     FaultKind.REQUEST: f"The provider rejects the request. If it is too long, {_SHORTEN}",
-    FaultKind.TOO_LONG: f"The request is longer than the model takes: {_SHORTEN}",
+    FaultKind.TOO_LONG: f"The request is longer than the model accepts: {_SHORTEN}",
 }
 
 
@@ -138,7 +138,7 @@ _BY_CODE = (
     (FaultKind.TOO_LONG, _TOO_LONG),
     (FaultKind.NOT_FOUND, _pattern("model_not_found")),
 )
-"""Kinds of faults by pattern of the provider's code. A code decides before status and message."""
+"""Kinds of faults by pattern of the provider's code, which has priority over status and message."""
 _BY_WORDS: Sequence[tuple[FaultKind, set[int], re.Pattern[str]]] = (
     # A request with more tokens than the limit per minute can never succeed.
     (FaultKind.TOO_LONG, {429}, _pattern("request too large")),
@@ -280,7 +280,7 @@ def words_of(error: Exception) -> str:
 
 
 def _address(error: Exception) -> str | None:
-    """Return the URL of a request, and the URL to which it is redirected, without secrets."""
+    """Return the URL of a request, and the target of a redirect, without secrets."""
     try:
         url = getattr(getattr(error, "request", None), "url", None)
     except RuntimeError:  # httpx raises it if an error has no request

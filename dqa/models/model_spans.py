@@ -38,7 +38,7 @@ def call_span(chat: object, stop: Sequence[str]) -> AbstractContextManager[Span]
     chat
         The chat model without its bound tools and without a `RecordedModel` around it.
     stop
-        The words that end a reply.
+        The stop sequences, which end a reply.
     """
     about: Mapping[str, Any] = chat._get_ls_params() if isinstance(chat, BaseChatModel) else {}  # noqa: SLF001  (what LangChain's own tracers read)
     name = str(about.get("ls_model_name") or getattr(chat, "name", None) or type(chat).__name__)

@@ -34,8 +34,8 @@ _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 class OpenAIChat(ChatOpenAI):
     """A `ChatOpenAI` for any server with OpenAI's protocol.
 
-    It raises `MalformedReplyError` for incomplete replies, stores reasoning in
-    ``additional_kwargs["reasoning_content"]``, and omits settings that its server refuses.
+    This class raises `MalformedReplyError` for incomplete replies, stores reasoning in
+    ``additional_kwargs["reasoning_content"]``, and omits settings that the server refuses.
     """
 
     _omitted: frozenset[str] = PrivateAttr(default=frozenset())  # replaced, never changed
@@ -153,7 +153,7 @@ def _add_reasoning(message: BaseMessage, part: Mapping[str, Any]) -> None:
 
 
 def _usage(usage: object) -> dict[str, Any] | None:
-    """Return the valid token counts of a server; None unless it counts input and output."""
+    """Return the valid token counts of a server; None if it does not count input and output."""
     counts = _counts(usage) if isinstance(usage, dict) else {}
     return counts if {"prompt_tokens", "completion_tokens"} <= counts.keys() else None
 
@@ -165,9 +165,9 @@ def _counts(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def limited_client(seconds: float) -> httpx.Client:
-    """Return the HTTP client that all models with this maximum time of a response share.
+    """Return the HTTP client that all models with this time limit (in seconds) share.
 
-    It follows no redirects, because requests contain the key and the question.
+    The client does not follow redirects, because requests contain the key and the question.
     """
     client: httpx.Client = openai.DefaultHttpxClient(
         follow_redirects=False,

@@ -123,7 +123,7 @@ class Budget:
     Raises
     ------
     UsageError
-        The cost is limited, but no prices are given.
+        The cost is limited, but `prices` is None.
     """
 
     def __init__(
@@ -190,7 +190,8 @@ class Retry:
     first, longest
         The first and the longest pause in seconds. `longest` also limits ``Retry-After``.
     total
-        The maximum time in seconds from the start of the first attempt to the start of the last.
+        The maximum time in seconds from the start of the first attempt to the start of the last
+        attempt.
     seed
         The seed of the random shares.
     """
@@ -236,9 +237,9 @@ class CallPolicy:
     retry
         When failed requests are repeated.
     limiter
-        The rates and the number of concurrent calls; None for no limit.
+        Limits the rates and the number of concurrent calls; None for no limit.
     budget
-        The tokens and the cost of the run; None for no limit.
+        Limits the tokens and the cost of the run; None for no limit.
     clock
         The source of time.
     timeout

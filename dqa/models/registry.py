@@ -82,10 +82,10 @@ def chat_model(
     Parameters
     ----------
     name
-        ``provider:model``. The provider ``scripted`` needs no key. ``openai`` stands for every
-        server with OpenAI's protocol. Other providers are those of LangChain's `init_chat_model`.
+        ``provider:model``. The provider ``scripted`` needs no key. ``openai`` means any server with
+        OpenAI's protocol. Other providers are those of LangChain's `init_chat_model`.
     connection
-        The connection. A replayed model needs neither a key nor a package.
+        The settings of the connection. A replayed model needs neither a key nor a package.
     seed
         The seed of random choices. Only scripted models, and OpenAI models with a temperature, use
         it.
@@ -204,7 +204,7 @@ def check_reachable(name: str, model: object) -> None:
     Parameters
     ----------
     name
-        The name of the model.
+        The name of the model, for messages.
     model
         The model. Scripted and replayed models have no server.
 

@@ -37,7 +37,7 @@ _WITHHELD = frozenset(
 """Finish reasons of replies that the provider withheld, in lower case."""
 
 _REFUSED = "refused_request"
-"""The metadata key of a reply that stands for a request refused by a content filter."""
+"""The metadata key of a reply that dqa creates if a content filter refuses the request."""
 _MOST_TOKENS = 1_000_000_000
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -161,7 +161,7 @@ def original_error(error: BaseException) -> DqaError | None:
 
 
 def _checked(reply: AIMessage) -> AIMessage:
-    """Return a reply that can be stored; surrogates are replaced.
+    """Return a reply that can be stored, with surrogates replaced.
 
     Raises
     ------

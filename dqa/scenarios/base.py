@@ -31,7 +31,7 @@ from dqa.scenarios.statements import SUFFIXES, Kind, Values, filled
 __all__ = ["LIST_SEPARATOR", "Heuristic", "Lister", "Scenario"]
 
 Lister: TypeAlias = Callable[[Listing, Mapping[str, str]], Sequence[Cell]]
-"""Returns the values of a listing for a target."""
+"""Lists the values of a `Listing` for the target of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class Scenario:
     document
         The content of ``scenario.toml``. It includes the statements that list candidates.
     schema
-        Tables and graph mapping.
+        The tables of the data, and their mapping to a graph.
     rules
         The business rules, as text.
     template
-        The question, as a template whose placeholders are the keys of its target.
+        The text of questions, as a template whose placeholders are the keys of a question's target.
     answer_form
         The instruction on how to answer, at the end of a question's text; may be empty.
     contexts
@@ -180,7 +180,7 @@ class Scenario:
         Raises
         ------
         DataError
-            The record lacks a candidate.
+            `outcomes` lacks a candidate.
         """
         question = self.question(situation, question_id, target)
         candidates = question.candidates or ()
@@ -263,13 +263,13 @@ class Scenario:
         return None if text is None else self._filled(Template(text), kind, self.values(target))
 
     def called(self, listing: Listing, kind: Kind) -> str:
-        """Return the name of a listing's statement in error messages."""
+        """Return the words that name a listing's statement in error messages."""
         if listing is self.listing:
             return self.called_file("candidates", kind)
         return f"A statement of a parameter, in {self.folder}/scenario.toml,"
 
     def called_file(self, stem: str, kind: Kind) -> str:
-        """Return the name of a file's statement in error messages."""
+        """Return the words that name a file's statement in error messages."""
         return f"The statement in {self.folder}/{stem}{SUFFIXES[kind]}"
 
     def values(self, target: Mapping[str, str]) -> dict[str, Scalar | tuple[Scalar, ...]]:
@@ -331,8 +331,8 @@ class Scenario:
         question
             A question of this scenario.
         kind
-            The kind of database: SQL or Cypher. The statements run on every dialect of this
-            language.
+            The kind of database, which determines the language of the statements. They run on every
+            dialect of this language.
 
         Raises
         ------

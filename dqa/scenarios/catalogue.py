@@ -79,8 +79,8 @@ def _installed(name: str) -> Scenario:
     shipped, added = _shipped().get(name), _added().get(name)
     if shipped is not None and added is not None:
         raise PluginError(
-            f"Two scenarios have the name '{name}': one is part of dqa, and one is {added.value}. "
-            "Rename the second."
+            f"Two scenarios have the name '{name}': one is part of dqa, and a package registers "
+            f"{added.value}. Rename the scenario of the package."
         )
     folder = shipped if added is None else _folder_of(added)
     if folder is None:
@@ -138,13 +138,13 @@ def registered() -> dict[str, Path]:
 
 
 def folder_or_name(name: str) -> str:
-    """Return the name of a scenario unchanged. Return a folder as an absolute path."""
+    """Return the name of a scenario unchanged, and the path of a folder as an absolute path."""
     is_folder = name not in scenario_names() and (Path(name) / DOCUMENT).is_file()
     return str(Path(name).absolute()) if is_folder else name
 
 
 def scenario_name(name: str) -> str:
-    """Return the name of a scenario, given its name or folder. An unknown folder is registered.
+    """Return the name of a scenario; `name` is this name or a folder, which is then registered.
 
     Raises
     ------

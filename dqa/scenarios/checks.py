@@ -35,15 +35,15 @@ def heuristic_file(name: str) -> str:
 
 
 def problems(document: ScenarioDocument, files: Mapping[str, bool]) -> Iterator[Problem]:
-    """Yield the wrong references, and the parts that contradict each other.
+    """Yield a problem for each wrong reference, and for parts that contradict each other.
 
     Parameters
     ----------
     document
         A document whose parts are valid.
     files
-        Maps each file of statements (``candidates``, ``outcomes`` and heuristics), without its
-        ending, to whether it exists.
+        Whether each file of statements exists, by the file's name without its ending:
+        ``candidates``, ``outcomes`` and one name for each heuristic.
     """
     check = _Check(document, files)
     yield from check.tables()
@@ -132,7 +132,7 @@ class _Check:
         if has_file and part.is_given:
             problem = (
                 "the file candidates.sql or candidates.cypher already lists the candidates; "
-                "remove one of the two"
+                "remove the file, or the source under [candidates]"
             )
             yield ("candidates",), problem
         yield from self._listing(("candidates",), part, needed=not has_file)

@@ -70,7 +70,7 @@ class TablePart(Part):
 
 
 class NodePart(Part):
-    """Maps a table's rows to nodes of a graph, and properties by name to columns."""
+    """Maps the rows of a table to nodes of a graph, and the properties of nodes to columns."""
 
     label: Name
     table: str
@@ -81,7 +81,7 @@ class NodePart(Part):
 class EdgePart(Part):
     """Maps a table's rows to edges.
 
-    Each end is a node's label and the column with the node's key.
+    The fields `source` and `target` contain the label of a node, and the column with its key.
     """
 
     label: Name
@@ -95,7 +95,7 @@ class Listing(Part):
     """The source of a list of values: a column of a table, or a statement."""
 
     table: str | None = None
-    """The table that contains the values. They are listed in the order of its rows."""
+    """The table that contains the values. The values are listed in the order of the rows."""
     column: str | None = None
     """The column that contains the values."""
     where: dict[str, str] = {}
@@ -152,7 +152,8 @@ class CandidatesPart(Listing):
     type: Literal["text", "integer"] | None = None
     """``text`` or ``integer``; by default the type of the listed column."""
     except_: str | None = Field(default=None, alias="except")
-    """The parameter whose value is not a candidate; its field in the file is ``except``."""
+    """The parameter whose value is not a candidate. In the file, this field is called
+    ``except``."""
     listed_in: str | None = None
     """The parameter that lists the candidates of a question."""
 
@@ -170,12 +171,12 @@ class OutcomesPart(Part):
     Until a user confirms them, no decision is made.
     """
     source: Literal["python", "query", "recorded"]
-    """``python``: a simulator (`dqa.core.simulator.Simulator`) at `python`. ``query``:
-    ``outcomes.sql`` or ``outcomes.cypher``, whose rows are a candidate and its value.
-    ``recorded``: every question contains the outcomes of its candidates."""
+    """``python``: the simulator (`dqa.core.simulator.Simulator`) in the field `python`. ``query``:
+    ``outcomes.sql`` or ``outcomes.cypher``, whose rows are a candidate and its value. ``recorded``:
+    every question contains the outcomes of its candidates."""
     python: EntryPointText | None = None
     baseline: float | None = None
-    """The outcome without a decision, for a query.
+    """The outcome without a decision, if the source is ``query``.
 
     Without a baseline, reports do not compare outcomes with doing nothing.
     """
@@ -195,10 +196,10 @@ class Computed(Part):
 
 
 class Spared(Part):
-    """A number with which candidates can be compared without a critical value."""
+    """A number that makes a critical value unnecessary, because it compares the candidates, too."""
 
     by: str
-    """The critical value from which the number is computed, by name."""
+    """The name of the critical value from which the number is computed."""
     columns: tuple[tuple[str, str], ...] = Field(min_length=1)
     """Columns as ``(table, column)``. At least one of them is also needed to compute the number."""
 
@@ -234,7 +235,7 @@ class MattersPart(Part):
     parameter: str
     """The parameter that selects the node. The table of this parameter must be mapped to nodes."""
     along: tuple[str, ...] = ()
-    """The labels of the edges in these paths."""
+    """The labels of the edges that these paths may contain."""
 
 
 class HeuristicPart(Part):
@@ -259,9 +260,9 @@ class ReleasePart(Part):
     question has its own database. A parameter in braces means that its value names the database.
     The folders of these files are ``queries/SQL_format`` and ``queries/LPG_format``."""
     constants: dict[str, str] = {}
-    """Additional fields of every question's entry.
+    """Additional fields of each question in the file of questions.
 
-    The writer adds these fields, and the reader ignores them.
+    dqa writes these fields, and ignores them when it reads the file.
     """
 
 
@@ -346,9 +347,9 @@ class ScenarioFile(SharedParts):
     events: EventsPart | None = None
     """The history, if questions are moves of a player against an opponent."""
     critical_values: tuple[CriticalValue, ...] = ()
-    """Values that a good decision needs. The analysis of a run reports which were found."""
+    """Values that a good decision needs. The analysis of a run reports which values were read."""
     matters: MattersPart | None = None
-    """The relevant part of the data; None for all."""
+    """The relevant part of the data; None if all data is relevant."""
     heuristics: tuple[HeuristicPart, ...] = ()
     """Queries that answer without applying the rules."""
     release: ReleasePart | None = None

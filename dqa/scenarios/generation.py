@@ -65,7 +65,7 @@ class Mix:
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """Bounds that make the questions of any scenario harder.
+    """Limits that make the questions of any scenario harder.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Difficulty:
     Raises
     ------
     UsageError
-        A bound is out of range.
+        A limit is out of range.
     """
 
     hops: int = 1
@@ -110,7 +110,7 @@ class Difficulty:
 
     @property
     def described(self) -> str:
-        """A text that lists the bounds that differ from the default."""
+        """A text that lists the limits that differ from the default."""
         usual = Difficulty()
         shown = {f.name: getattr(self, f.name) for f in fields(self)}
         return ", ".join(f"{k}={v}" for k, v in shown.items() if v != getattr(usual, k)) or "none"
@@ -196,7 +196,7 @@ class Draw:
     size
         The numbers of the world's size, by name.
     difficulty
-        The bounds of the search.
+        The limits under which the questions were drawn.
     targets, answers
         The target and the answer of each question, in order.
     """
@@ -240,8 +240,8 @@ class Generator(Protocol):
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with their questions. In all, there are ``request.count`` questions.
 
-        The same request returns the same questions on every machine. The first questions do not
-        depend on the count.
+        The same request returns the same questions on every machine. A request with a larger count
+        begins with the same questions.
 
         Raises
         ------

@@ -38,7 +38,7 @@ class MergedDocument:
     values
         The values, as one document.
     origins
-        Maps the path of each shared item, such as ``("tables", 2)``, to its file.
+        Maps the path of each included item, such as ``("tables", 2)``, to the item's file.
     """
 
     file: str
@@ -48,7 +48,8 @@ class MergedDocument:
     def wrong(self, path: FieldPath, problem: str) -> ParseError:
         """Return an error that names the file and the path of a field.
 
-        The path contains the name or label of a list item, otherwise the item's number from 1.
+        In the path, a list item is called by its name or label, or by its number (from 1) if it has
+        neither.
         """
         names: list[str] = []
         part: Any = self.values
@@ -68,9 +69,9 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
     Parameters
     ----------
     folder
-        The scenario's folder; paths are relative to it.
+        The scenario's folder. The paths of included files are relative to this folder.
     file, text
-        The document.
+        The path of the document in messages, and its text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Compute outcomes with a scenario's query. The interface is that of a simulator in Python.
+"""Compute outcomes with a scenario's query, through the interface of a simulator in Python.
 
 For scoring, the statement runs on a situation in memory. For the decider ``oracle``, and for agents
 that simulate decisions, the statement runs on a live database.
@@ -26,7 +26,7 @@ from dqa.scenarios.embedded import embedded, whole_rows
 class ScenarioOutcomes:
     """Outcomes of a scenario without a simulator in Python; see `dqa.core.simulator.Simulator`.
 
-    There is one rule set.
+    There is only one rule set, ``stated``.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ class ScenarioOutcomes:
 
         def wrong(candidate: Candidate, problem: str) -> DataError:
             return DataError(
-                f"Question '{question.key}': the outcome of '{candidate}', by the query of its "
-                f"scenario, {problem}."
+                f"Question '{question.key}': in the result of the scenario's query, the outcome of "
+                f"'{candidate}' {problem}."
             )
 
         values: dict[Candidate, float] = {}

@@ -48,8 +48,8 @@ def sql_literal(value: Scalar) -> str:
     Raises
     ------
     DataError
-        The value contains a NUL, or it contains a backslash and all characters that could stand for
-        the backslash.
+        The value contains a NUL, or it contains a backslash and all characters that could
+        temporarily replace the backslash.
     """
     if not isinstance(value, str):
         return _plain(value).upper()

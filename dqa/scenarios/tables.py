@@ -1,6 +1,6 @@
 """Write statements about one table of a scenario, in the language of a live database.
 
-In a graph, the table is represented by the nodes or edges to which the scenario maps it.
+In a graph, the statements read the nodes or edges that represent the table.
 """
 
 from __future__ import annotations

@@ -38,8 +38,9 @@ def analyst(task: Task, seed: int) -> Script:
     """List the candidates, read the context, query the outcomes, and choose the best candidate.
 
     If the script may simulate, it simulates the candidates instead of querying their outcomes.
-    Without a statement for the outcomes, it queries the heuristics and takes the majority. If the
-    limit of statements is reached before the outcomes are known, it chooses the first candidate.
+    Without a statement for the outcomes, it queries the heuristics and chooses the candidate that
+    most of them return. If the limit of statements is reached before the outcomes are known, it
+    chooses the first candidate.
     """
     del seed
     scenario, question = plugins.scenario_of(task.question), task.question

@@ -66,7 +66,7 @@ class Step:
     thought
         The reason for the call.
     given
-        The statement, or the argument of a simulation.
+        The statement to run, or the argument of a simulation.
     plan
         The new plan as a numbered list; None if the plan does not change.
     tool
@@ -81,7 +81,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The decision with its thought."""
+    """The decision of a script, with the reason in `thought`."""
 
     thought: str
     answer: str
@@ -101,7 +101,7 @@ def next_move(
     script
         The script, not started yet.
     observed
-        The results of its statements so far.
+        The results of the script's statements so far.
     closing
         Whether no further statement is allowed. If the script needs another statement, the
         decision is "none".

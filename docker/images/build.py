@@ -2,8 +2,8 @@
 """Build Docker images of MariaDB, PostgreSQL and Neo4j from Debian packages and Maven artefacts.
 
 Usage: ``python docker/images/build.py mariadb postgres neo4j``; see docker/README.md. No image
-registry is needed: packages come from the mirrors in apt's configuration. The program prints the
-environment variables by which tests and ``compose.yaml`` find the images.
+registry is needed: packages come from the mirrors in apt's configuration. The program prints
+environment variables with the names of the images, for tests and ``compose.yaml``.
 """
 
 import argparse
@@ -85,7 +85,7 @@ def find_sources() -> str:
     command = ["apt-get", "indextargets", *_INDEXES, "Created-By: Packages"]
     found = run(command, what="asking apt for its sources").splitlines()
     lines = {line.partition("|")[2] for line in found if line.startswith(_DISTRIBUTIONS)}
-    if not lines:  # only downloaded lists name the distribution of a source
+    if not lines:  # without downloaded lists, apt does not know distributions
         raise ServerError("apt has no list of Debian's or Ubuntu's packages: run apt-get update")
     return "".join(f"{line}\n" for line in sorted(lines))
 

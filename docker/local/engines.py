@@ -43,7 +43,7 @@ class Engine:
     name, variable
         The name, and the environment variable from which the integration tests read the URL.
     url
-        The URL with the user; ``{password}`` and ``{port}`` are parts of a server.
+        The URL with the user. ``{password}`` and ``{port}`` are replaced by the values of a server.
     programs, packages
         The required programs, and the Debian packages that contain them.
     ready

@@ -110,7 +110,7 @@ class Server:
 
     def _launch(self, site: Site) -> None:
         """Start the process, record it, and wait until the server answers."""
-        site.log.unlink(missing_ok=True)  # read below: only the log of this start
+        site.log.unlink(missing_ok=True)  # the log must contain only this start
         process = Process.spawn(self.engine.command(site), site.home, site.log)
         record = {"port": site.port, "password": site.password, **asdict(process)}
         write_private(self._folder / _RECORD, json.dumps(record))

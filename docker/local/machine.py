@@ -81,7 +81,7 @@ def free_port() -> int:
 
 
 def program(name: str, *folders: Path) -> str | None:
-    """Find a program in the given folders, in PATH or in system folders. Return its file."""
+    """Return the file of a program in `folders`, PATH or system folders; None if it is missing."""
     path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", ""), PROGRAM_FOLDERS])
     return shutil.which(name, path=path)
 
@@ -102,10 +102,10 @@ def run(  # noqa: PLR0913 - all but two have defaults
     command
         Program and arguments. They must not contain secrets, because anyone can list processes.
     what
-        What the command does, for error messages.
+        The action of the command, for error messages.
     home
-        Home folder of a server. The command runs in it as the servers' account. None for the
-        current folder and the caller's account.
+        Home folder of a server. The command runs in this folder under the servers' account. None
+        for the current folder and the caller's account.
     text
         Standard input of the command. It may contain secrets.
     environment

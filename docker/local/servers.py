@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _change(command: str, servers: Sequence[Server]) -> None:
-    """Run a command for several servers in parallel. When all have ended, raise the first error."""
+    """Run a command for several servers in parallel. At the end, raise the first error."""
     if command == "start":
         prepare([server.name for server in servers])
     with ThreadPoolExecutor(len(servers)) as pool:

@@ -1,3 +1,3 @@
--- The image lets the user "dqa" into the database "dqa" only, but every situation gets a
--- database of its own: those whose names start with "dqa" are this user's to create and fill.
+-- The image gives the user "dqa" rights only on the database "dqa". Each situation is loaded into
+-- its own database, so the user may create and fill all databases whose names start with "dqa".
 GRANT ALL PRIVILEGES ON `dqa%`.* TO 'dqa'@'%';

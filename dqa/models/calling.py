@@ -196,7 +196,7 @@ class _Call:
         return kind, self._event(kind, type(error).__name__, words_of(error), attempt, wait)
 
     def _timed_out_twice(self, kind: FaultKind, error: Exception) -> bool:
-        """Return whether a request timed out twice: a slow server may still process both attempts."""
+        """Return whether the request timed out twice: a slow server may still process both."""
         is_slow = kind is FaultKind.TIMEOUT and unreached(error) is None
         return is_slow and any(fault.fault == kind for fault, _ in self.faults)
 

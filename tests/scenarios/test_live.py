@@ -87,11 +87,7 @@ def test_values_of_a_parameter_are_listed(location: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ("NULL", "the outcome of 'York' is NULL: .* number"),
-        ("'much'", None),
-    ],
+    ("value", "words"), [("NULL", "the outcome of 'York' is NULL: .* number"), ("'much'", None)]
 )
 def test_a_missing_outcome_is_an_error(tmp_path: Path, value: str, words: str | None) -> None:
     """SQLite reads a text as 0, which is an outcome."""

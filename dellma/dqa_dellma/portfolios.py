@@ -236,7 +236,7 @@ def _read(tree: DecisionTree) -> tuple[Utilities, Floats]:
     if len(tree.branches) == 1:
         raise UsageError(f"{run} has only one action: there is nothing to combine.")
     if utilities is None or tree.pairs is None:
-        raise UsageError(f"{run} ended before it had utilities. 'dqa show' shows the reason.")
+        raise UsageError(f"{run} ended without utilities. 'dqa show' shows the reason.")
     if utilities.scale != "all":
         raise UsageError(
             f"{run} used dellma.scale={utilities.scale}: utilities that are scaled within each "

@@ -341,7 +341,7 @@ def _new_trajectories(
         require_whole(one)
         if one.source in found:
             raise DataError(
-                f"Two trajectories have the source '{one.source}'. Each needs its own source."
+                f"Two trajectories have the source '{one.source}'. Each trajectory needs its own."
             )
         if one.source in known:
             report.there += 1

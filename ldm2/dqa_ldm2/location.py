@@ -15,8 +15,8 @@ _HINT: Final = (
     "different memory with --set ldm2.memory=FILE."
 )
 _STAYS: Final = (
-    "Earlier additions are stored. To add the rest, run the same command again when the server "
-    "answers."
+    "Tuples that were already added stay in the memory. To add the rest, run the same command "
+    "again when the server answers."
 )
 
 

@@ -129,7 +129,7 @@ def stored_name(name: str) -> str:
 def stored_row(one: StateAction) -> dict[str, Any]:
     """Return the row that stores a state-action tuple, with the digest of its state and action."""
     if not one.source.strip():
-        raise UsageError("A tuple has no source. The source is the name of its trajectory.")
+        raise UsageError("A tuple has no source. The source is the name of the trajectory.")
     row = {name: getattr(one, name) for name in StateAction.__dataclass_fields__}
     row |= {name: stored_text(text) for name, text in row.items() if isinstance(text, str)}
     row |= {name: stored_name(row[name]) for name in ("goal_type", "observation_type")}

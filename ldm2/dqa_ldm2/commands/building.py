@@ -93,7 +93,7 @@ def build(  # noqa: PLR0913  (one parameter per option)
     echo(*report.lines())
     for what, count in (
         ("histories that only list the actions, because no reply could be used", report.unusable),
-        ("steps without subgoals, because no reply judged them", report.unjudged),
+        ("steps without subgoals, because no reply could be used", report.unjudged),
         (
             "texts whose type was found by comparing words, because the reply gave no type",
             report.forgotten,

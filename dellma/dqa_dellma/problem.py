@@ -87,8 +87,8 @@ def read_problem(
     if most - taken < _LEAST_ROWS:
         raise UsageError(
             f"The goal, the rules and {len(found.actions)} actions take {taken} of the {most} "
-            f"characters that dellma.context allows. Rows need at least {_LEAST_ROWS}. Raise "
-            f"the limit with --set dellma.context={2 * (taken + _LEAST_ROWS)}, or list fewer actions."
+            f"characters that dellma.context allows. Rows need at least {_LEAST_ROWS}. List "
+            f"fewer actions, or write --set dellma.context={2 * (taken + _LEAST_ROWS)}."
         )
     rows = cut_rows("\n\n".join(found.tables), most - taken, recorder, "dellma.context")
     return replace(problem, read=read.model_copy(update={"text": rows}))

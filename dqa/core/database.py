@@ -136,7 +136,7 @@ class Rows:
 
 
 def decode_rows(values: Sequence[Any], first: Iterable[tuple[Value, ...]] = ()) -> Rows:
-    """Rebuild a result from its JSON form, which `dataclasses.astuple` defines.
+    """Rebuild a result from the JSON list of its fields.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ class DataError(DqaError):
 
 
 class ParseError(DataError):
-    """A file that is not in its expected form.
+    """A file does not have the expected form.
 
     Parameters
     ----------

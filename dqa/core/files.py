@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 DOCUMENT_BYTES = 64_000_000
-"""The maximum size in bytes of a document: questions, a manifest, a policy, a run's settings."""
+"""The maximum size in bytes of a document, such as questions, a manifest, a policy or a run's
+settings."""
 DATA_BYTES = 512_000_000
-"""The maximum size in bytes of a data file: a database's script, the file of one decision."""
+"""The maximum size in bytes of a data file, such as a database's script or the file of one
+decision."""
 LINE_BYTES = 64_000_000
 """The maximum length in bytes of a line in a file that is read line by line: a run's results and
 traces, a cassette."""

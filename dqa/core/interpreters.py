@@ -67,14 +67,14 @@ def start_process(
     Parameters
     ----------
     target
-        A module-level function. The process calls it with its end of the connection and
-        `arguments`.
+        A module-level function. The process calls this function with its own end of the connection
+        and with `arguments`.
     environment
         The environment variables of the process; by default `minimal_environment`.
     preload
-        The modules that the process needs. A server process imports these modules in advance, and
-        new processes are forked from it within milliseconds. A missing module is skipped. With
-        None, the process is a new interpreter instead of a fork.
+        The modules that the process needs. A server process imports these modules in advance. New
+        processes are forked from the server process within milliseconds. A missing module is
+        skipped. With None, the process is a new interpreter instead of a fork.
     daemon
         Whether the process ends when this process ends. A process that starts other processes
         cannot be a daemon.

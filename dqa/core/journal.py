@@ -43,7 +43,7 @@ class Journal:
         self._lock = threading.Lock()
 
     def replay(self, kind: str, content: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
-        """Return the recorded reply to a request. Without one, call `act` and record its reply.
+        """Return the recorded reply to a request. If there is none, record the reply of `act`.
 
         Parameters
         ----------

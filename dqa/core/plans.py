@@ -78,7 +78,7 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
 
 
 def list_in(text: str) -> str | None:
-    """Return a text without the words before its numbered list; None if it contains no list.
+    """Return a text without the words before its numbered list; None for a text without a list.
 
     The items of a list are lines that begin with a number, or parts of a line that begin with
     consecutive numbers.

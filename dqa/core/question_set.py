@@ -147,7 +147,7 @@ class QuestionSet:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 (hex) over every question and the content of its situation, in order."""
+        """SHA-256 (hex) over the questions in order, their truths and the data of situations."""
         return hashlib.sha256(b"".join(map(self._content_of, self.questions))).hexdigest()
 
     def question_hash(self, question: Question) -> str:

@@ -17,7 +17,7 @@ from dqa.core.review import current_reviewing, reviewed_by
 
 
 class DecisionWatcher:
-    """Receives the events of a decision while it is made, e.g. to show progress.
+    """Receives the events of a decision while the decider works, e.g. to show progress.
 
     The thread of the decision calls these methods. This base class ignores all events.
     """
@@ -51,7 +51,7 @@ def collect_recorders() -> Iterator[list[Recorder]]:
 
 
 class Recorder:
-    """The record of one decision. Its clock starts at creation. Used by one thread.
+    """The record of one decision. The clock starts when the record is created. Used by one thread.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ class Recorder:
     def branch(cls) -> Recorder:
         """Return a recorder for another thread. `merge` later adds its events to the main recorder.
 
-        The new recorder has no budget, watcher or reviews. `merge` sends its events to the watcher
-        of the main recorder and counts its usage.
+        The new recorder has no budget, watcher or reviews. Only `merge` sends the events to the
+        watcher of the main recorder and counts the usage.
         """
         with reviewed_by(None), watched_by(DecisionWatcher()), _recorders.use(None):
             return cls()

@@ -106,7 +106,7 @@ class ReviewAnswer(Record):
         try:
             return cls.model_validate(value)
         except ValidationError as error:
-            raise UsageError(f"The answer to a review: {problem_of(error)}.") from error
+            raise UsageError(f"The answer to a review is invalid: {problem_of(error)}.") from error
 
 
 Reviewer: TypeAlias = Callable[[Review], ReviewAnswer]

@@ -49,8 +49,8 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
 def redact(text: str) -> str:
     """Return a text without passwords in URLs, API keys or values of secret variables.
 
-    Use it for messages, prompts and replies. Do not use it for questions, candidates and choices,
-    because the name of a candidate may look like an API key.
+    Use this function for messages, prompts and replies. Do not use it for questions, candidates and
+    choices, because the name of a candidate may look like an API key.
     """
     return str(redacted(text))
 

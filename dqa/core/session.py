@@ -41,7 +41,8 @@ class Source(NamedTuple):
 class Session(ABC):
     """An open database.
 
-    Only a `dqa.guard.GuardedDatabase` and worker processes call it. Threads may share it.
+    Only a `dqa.guard.GuardedDatabase` and worker processes use sessions. Threads may share a
+    session.
 
     Attributes
     ----------

@@ -122,9 +122,9 @@ class Outcomes:
     def relative_regret(self, candidate: Candidate) -> float | None:
         """Return the regret divided by the gain of the best decision over the baseline.
 
-        It is 0 for a best decision, 1 for a decision that equals the baseline, and more than 1 for
-        a worse decision. If the best decision gains nothing, the relative regret of other decisions
-        is infinite. It is None without a baseline.
+        The relative regret is 0 for a best decision, 1 for a decision as good as the baseline, and
+        more than 1 for a worse decision. If the best decision gains nothing, the relative regret of
+        other decisions is infinite. The result is None without a baseline.
         """
         if self.baseline is None:
             return None
@@ -164,8 +164,8 @@ class CountingRules:
         A description of each rule set, by name.
     grounds
         The characteristics of each rule set, e.g. ``double counting``, by the name of the rule set.
-        They explain why two rule sets have different outcomes. If two rule sets share a
-        characteristic, both entries use the same words.
+        These characteristics explain why two rule sets have different outcomes. If two rule sets
+        share a characteristic, both entries use the same words.
     """
 
     text: str
@@ -175,7 +175,7 @@ class CountingRules:
 
 @runtime_checkable
 class Simulator(Protocol):
-    """Computes the ground truth of a scenario. ``scenario.toml`` names it.
+    """Computes the ground truth of a scenario. ``scenario.toml`` names the simulator.
 
     The optional attribute ``counting`` contains `CountingRules`. With this attribute, an audit says
     which characteristics of a rule set explain an official answer.
@@ -210,6 +210,6 @@ class Simulator(Protocol):
 
 
 def counting_of(simulator: Simulator) -> CountingRules | None:
-    """Return the `CountingRules` of a simulator; None if it does not declare any."""
+    """Return the `CountingRules` of a simulator; None if the simulator has no `CountingRules`."""
     found = getattr(simulator, "counting", None)
     return found if isinstance(found, CountingRules) else None

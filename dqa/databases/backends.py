@@ -1,4 +1,4 @@
-"""Define the built-in backends. Other packages register their backends by entry point."""
+"""Define the built-in backends. Other packages register their own backends by entry points."""
 
 from __future__ import annotations
 

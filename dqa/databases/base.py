@@ -145,7 +145,7 @@ class Backend:
         Parameters
         ----------
         situation
-            The situation. If the database already contains it, it is not written again.
+            The situation. A situation that the database already contains is not written again.
         location
             The URL or path of the database. For an embedded engine, None means a database in
             memory.

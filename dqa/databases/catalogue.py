@@ -80,7 +80,7 @@ def schema_of(  # noqa: PLR0913
     quote, folds_case
         See `DatabaseSchema`.
     available
-        Returns the schemas with tables. It is called only if there is no readable table.
+        Returns the names of the schemas with tables. Called only if there is no readable table.
     hint
         A sentence for the user about how to choose a schema. ``{}`` is replaced by the name of a
         schema.
@@ -178,7 +178,7 @@ def read_relations(
 
 
 def enumeration(name: str, labels: Sequence[str]) -> str:
-    """Return the displayed type of a named enumeration, with its labels."""
+    """Return the displayed type of an enumeration: its name and its labels."""
     shown = [quoted(label, "'") for label in labels[:_MOST_LABELS]]
     more = len(labels) - len(shown)
     return f"{name} ENUM({', '.join([*shown, *([f'... {more} more'] if more else [])])})"

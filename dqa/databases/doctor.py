@@ -35,7 +35,7 @@ def _advise_on_right(role: str, right: str | None) -> tuple[Advice, ...]:
 
 
 def asker(run: Callable[[str, Limits], Rows]) -> Ask:
-    """Return a function that runs statements. It raises errors only for outages and timeouts."""
+    """Return a function that runs statements, and raises errors only for outages and timeouts."""
 
     def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
         try:

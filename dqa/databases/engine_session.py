@@ -195,8 +195,8 @@ class EngineSession(Session):
         If the cause may be temporary, the statement runs again. If the cause remains unclear, a
         trivial statement runs. If the database answers the trivial statement on the same
         connection, the failed statement is wrong. If not, the failed statement may have stopped the
-        server. It then runs again only after the database has answered a trivial statement. If it
-        fails again, it is wrong.
+        server. It then runs again only after the database has answered a trivial statement. If the
+        statement fails again, it is wrong.
         """
         until, is_suspect = perf_counter() + limits.seconds, statement in self._suspects
         if is_suspect:
@@ -225,7 +225,7 @@ class EngineSession(Session):
             raise StatementError(f"{unsettled.problem}.") from unsettled
         self._suspects.add(statement)
         raise DatabaseUnavailableError(
-            f"{unsettled} Run it again; if it fails again, check the server's log."
+            f"{unsettled} Run the statement again. If it fails again, check the server's log."
         ) from unsettled
 
     def read_schema(self) -> DatabaseSchema:

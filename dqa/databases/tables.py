@@ -243,8 +243,8 @@ def write_situation(  # noqa: PLR0913
     run
         Runs a script.
     fill
-        Inserts rows into a table. Its arguments are the quoted name of the table, and at least one
-        row.
+        A function that inserts rows into a table. The arguments are the quoted name of the table,
+        and at least one row.
     namespace
         The schema that will contain the tables.
 

@@ -217,7 +217,7 @@ class Worker:
         name, how = name_signal(code or 0), describe_exit(code)
         if not self.facts:
             return errors.DatabaseUnavailableError(
-                f"A worker process did not open the database: {how}. Open it again. If that fails "
+                f"A worker process did not open the database: {how}. Open it again. If this fails "
                 "in the same way, the file may be damaged."
             )
         if name == "SIGKILL" and _count_out_of_memory() > self._out_of_memory:

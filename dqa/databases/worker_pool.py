@@ -1,7 +1,7 @@
 """Run the statements of a database in worker processes.
 
-Each statement runs in a worker process, and the caller waits until a deadline. After the deadline
-the process is killed, and its statement is ended on the server. Every call therefore returns at
+Each statement runs in a worker process, and the caller waits until a deadline. After the deadline,
+the process is killed, and its statement on the server is ended. Every call therefore returns at
 most one second after its limit, even if an engine or a driver hangs. If the server accepts no
 connection, or the machine is too busy to start a process, a call returns at most 2.5 seconds after
 its limit.

@@ -76,7 +76,7 @@ Sink: TypeAlias = Callable[[AuditEntry], object]
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Records and approves the statements of one or more databases.
+    """Records the statements of one or more databases, and asks for their approval.
 
     Attributes
     ----------

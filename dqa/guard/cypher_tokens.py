@@ -179,7 +179,7 @@ class Cursor:
             pass
 
     def _expect(self, *keys: str) -> None:
-        """Step over exactly these tokens; refuse the statement if one is missing."""
+        """Step over exactly these tokens; refuse the statement if a token is missing."""
         for key in keys:
             if not self._take(key):
                 self._unexpected(f"{key} is missing before")
@@ -219,7 +219,7 @@ class Cursor:
         self.i, self._around, self._scope = end + 1, outer, scope
 
     def _unexpected(self, problem: str = "") -> NoReturn:
-        """Refuse the statement, and quote its next token."""
+        """Refuse the statement with a message that quotes the next token."""
         key, text = self.keys[self.i], self.texts[self.i]
         if key == ";":
             raise Refusal(SEVERAL)

@@ -191,7 +191,7 @@ class ValueReader(Cursor):
         return size if is_joined else ONE
 
     def _operand(self) -> Size:
-        """Read one value and its suffixes, such as properties and indexes."""
+        """Read one value, and properties or indexes after the value."""
         self._skip(*_SIGNS)
         begin, key = self.i, self.keys[self.i]
         size = ONE

@@ -161,7 +161,7 @@ class GuardedDatabase:
     def with_rows(self, row_filters: Mapping[str, str]) -> Self:
         """Return a copy of this database with other row filters.
 
-        The copy shares the connections; closing the copy does not close them.
+        The copy shares the connections. They stay open when the copy is closed.
 
         Parameters
         ----------
@@ -190,8 +190,8 @@ class GuardedDatabase:
     def described(self, *scenarios: Schema) -> Self:
         """Return a copy of this database whose schema also contains the descriptions of scenarios.
 
-        A description applies only to a table, label or type without a comment. The copy shares
-        the connections; closing the copy closes them.
+        A description applies only to a table, label or type without a comment. The copy shares the
+        connections. They are closed when the copy is closed.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class GuardedDatabase:
     # Schema
 
     def schema(self) -> DatabaseSchema:
-        """Return the visible schema. Only the first call reads it from the database."""
+        """Return the visible schema. Only the first call reads the schema from the database."""
         if self._schema is None:
             if self._closed:
                 raise self._closed_error()
@@ -333,8 +333,8 @@ class GuardedDatabase:
         """Return the verdict on a statement.
 
         Without a schema, the guard cannot know whether ``name`` in ``x.name`` or ``::name`` is a
-        column or a type, and may refuse the statement. It then checks the statement again with the
-        schema of the database.
+        column or a type, and may refuse the statement. In this case, check the statement again with
+        the schema of the database.
         """
         if self.dialect == "postgres" and self.policy.callables is None and "." in statement:
             from dqa.guard.tables import read_callables

@@ -105,7 +105,7 @@ class Policy(PolicyFields):
         return replace(self, **folded)
 
     def spelled(self, names: Iterable[str]) -> list[str]:
-        """Return labels or types as the schema spells them; without a schema, as they are."""
+        """Return labels or types as the schema spells them; without a schema, unchanged."""
         parts = self.schema.parts if self.schema is not None else ()
         exact = {part.name for part in parts}
         known = {small(name): name for name in exact}
@@ -268,7 +268,7 @@ class Policy(PolicyFields):
         schema
             The part of the database that this policy shows.
         default_schema
-            The schema of these tables. If it is None, statements may not write a schema prefix.
+            The schema of these tables. With None, statements may not write a schema prefix.
         fold
             Whether the names in a graph are compared without regard to case.
 
@@ -307,8 +307,8 @@ class Policy(PolicyFields):
 def _shows(owner: str, name: str, listed: frozenset[str] | None, denied: frozenset[str]) -> bool:
     """Return whether a column or property may be read.
 
-    It must not be denied. If `listed` has an entry for its owner (a table, label or type), it must
-    also be listed.
+    The name must not be denied. If `listed` contains other names of the same owner (a table, label
+    or type), it must also contain this name.
     """
     full = f"{owner}.{name}"
     is_limited = any(entry.rpartition(".")[0] == owner for entry in listed or ())

@@ -71,8 +71,8 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
 def _columns_of_sources(parsed: Parsed, policy: Policy) -> dict[str, list[frozenset[str] | None]]:
     """Return the known columns of each table, query, function and join in FROM, by its name.
 
-    A name means a row of its source. The name of a function may mean any value, so a function has
-    None in place of columns.
+    A name means a row of its table, query or join. The name of a function may mean any value, so a
+    function has None in place of columns.
     """
     rows = frozenset[str]()
     sources: dict[str, list[frozenset[str] | None]] = {name: [rows] for name in parsed.joins}
@@ -97,7 +97,7 @@ def _columns_of_sources(parsed: Parsed, policy: Policy) -> dict[str, list[frozen
 
 
 def _columns_of_table(table: exp.Table, dialect: str, policy: Policy) -> frozenset[str]:
-    """Return the columns that a table certainly has; empty if they or the table are uncertain."""
+    """Return the columns that a table certainly has; empty if the table is uncertain."""
     shown = policy.visible_tables.get(table.name.casefold())
     is_exact = shown is not None and shown.name == spelled(table.this, dialect)
     if shown is None or not is_exact or table.db or table.alias_column_names:

@@ -97,7 +97,7 @@ def read_text(statement: str, dialect: str) -> StatementText:
     text = _written(statement, tokens, dialect)
     again = _tokens(text, dialect)
     if _written(text, again, dialect) != text:
-        raise Refusal("it can be read in two ways; write a space between words and quotes")
+        raise Refusal("databases can read it in two ways; write a space between words and quotes")
     return StatementText(text, again)
 
 

@@ -58,7 +58,7 @@ def call_model(
     policy: CallPolicy = DEFAULT_POLICY,
     stop: Sequence[str] = (),
 ) -> ModelReply:
-    """Ask the model for one reply. Ask again after faults of its provider.
+    """Ask the model for one reply. Ask again after faults of the provider.
 
     If the model refuses an optional setting, this request and all later requests omit the setting.
     The caller records the reply, because only the caller can parse it.
@@ -168,7 +168,7 @@ class _Call:
                 attempt += 1
 
     def _ask(self) -> AIMessage:
-        """Wait until the limiter allows the request, then make it once."""
+        """Wait until the limiter allows the request, then make the request once."""
 
         def invoke() -> AIMessage:
             return self.model.invoke(self.messages, stop=self.stop)

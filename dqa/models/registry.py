@@ -88,7 +88,7 @@ def chat_model(
         The settings of the connection. A replayed model needs neither a key nor a package.
     seed
         The seed of random choices. Only scripted models, and OpenAI models with a temperature, use
-        it.
+        the seed.
     temperature
         The temperature; 0 for the most likely reply.
 

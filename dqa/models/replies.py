@@ -47,7 +47,7 @@ _TEXT_KEYS = ("text", "reasoning", "reasoning_content", "thinking", "summary", "
 
 
 class BadReplyError(MalformedReplyError):
-    """A reply that arrived but cannot be used; `usage` contains its tokens."""
+    """A reply arrived but cannot be used; `usage` contains the tokens of the reply."""
 
     def __init__(self, problem: str, reply: AIMessage) -> None:
         super().__init__(problem)

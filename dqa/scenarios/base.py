@@ -1,6 +1,6 @@
 """A scenario: a kind of decision question about data with one schema.
 
-`dqa.scenarios.reading` creates it from a folder.
+`dqa.scenarios.reading` creates scenarios from folders.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Heuristic:
     description
         One line that describes the choice.
     statements
-        The statement for each kind of database. It is a template. Its placeholders are
-        ``$candidates`` and the keys of a question's target.
+        The statement for each kind of database: a template whose placeholders are ``$candidates``
+        and the keys of a question's target.
     """
 
     name: str

@@ -245,7 +245,7 @@ class HeuristicPart(Part):
     """
 
     name: PlainName
-    """The name of the heuristic and of its decider. It must be unique."""
+    """The name of the heuristic and of its decider, which must be unique."""
     description: Name
     """The choice of the heuristic, in one line."""
 

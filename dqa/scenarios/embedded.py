@@ -58,7 +58,7 @@ def whole_rows(
     limits
         Limits of the result.
     called
-        The name of the statement in error messages, for example its file.
+        The words that name the statement in error messages, for example its file.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The contract of generators, which draw worlds and questions from a seed.
 
 ``[generator]`` of a ``scenario.toml`` names the generator. Most scenarios use
-`dqa.loaders.generator.simulated` with functions of their own.
+`dqa.loaders.generator.simulated`, and define only the functions that it needs.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class ScenarioOutcomes:
     def outcomes(
         self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
-        """Return the outcomes of all candidates, for each of the questions on one situation.
+        """Return the outcomes of all candidates, for each question about a situation.
 
         Raises
         ------

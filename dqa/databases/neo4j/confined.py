@@ -19,7 +19,7 @@ _LABELS = "_LABEL"
 
 
 class ConfinedGraph(GuardedDatabase):
-    """A Neo4j database. If its session has a label, statements only find nodes with that label."""
+    """A Neo4j database. If the session has a label, statements find only nodes with that label."""
 
     def _scoped(self, policy: Policy) -> Policy:
         database = next(iter(self._session.search_path), None)

@@ -235,8 +235,8 @@ class Server:
         if code:
             return errors.DatabaseUnavailableError(f"{where} failed: {problem}.")
         return errors.DatabaseUnavailableError(
-            f"{where} cannot be reached: {problem.rstrip(':.')}. Is it running, and is this its "
-            "Bolt port?"
+            f"{where} cannot be reached: {problem.rstrip(':.')}. Is the server running, and is "
+            "this its Bolt port?"
         )
 
 

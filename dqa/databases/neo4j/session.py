@@ -214,7 +214,7 @@ class Neo4j(EngineSession):
         return self._mark
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Store the limits. They are sent together with the statement."""
+        """Store the limits, which are sent together with the statement."""
         connection.limits = limits
         self._has_begun = self._has_ended = False
 
@@ -316,7 +316,7 @@ class Neo4j(EngineSession):
 def _warning(statement: str, statuses: Sequence[GqlStatusObject]) -> str:
     """Return a warning if a statement uses names that do not exist in the database.
 
-    The names that the guard added are in backticks, so they are ignored.
+    Names in backticks are ignored, because the guard may have added them.
     """
     unknown: list[str] = []
     for status in statuses:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 else:  # OpenAI's client uses httpx2 or httpx, depending on its version
     httpx = import_module(openai.DefaultHttpxClient.__base__.__module__.partition(".")[0])
 
-_MOST, _MOST_STREAMED = 1_000_000, 16_000_000
-"""The maximum size of a reply in bytes, and of a stream of events with a reply."""
+_MOST = 16_000_000
+"""The maximum size of a response in bytes. A stream needs some hundred bytes for each token."""
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
 
@@ -183,27 +183,23 @@ def _bound(seconds: float, response: httpx.Response) -> None:
     packed = response.headers.get("content-encoding", "identity")
     if packed != "identity":
         raise MalformedReplyError(f"The server's answer is compressed as '{packed[:40]}'.")
-    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     stream: Any = response.stream
-    response.stream = _Bounded(stream, _MOST_STREAMED if is_stream else _MOST, seconds)
+    response.stream = _Bounded(stream, seconds)
 
 
 class _Bounded(httpx.SyncByteStream):
     """The bytes of a response. Reading raises an error if the response is too large or too slow."""
 
-    def __init__(self, stream: httpx.SyncByteStream, most: int, seconds: float) -> None:
+    def __init__(self, stream: httpx.SyncByteStream, seconds: float) -> None:
         self._stream = stream
-        self._most = most
         self._until = time.monotonic() + seconds
 
     def __iter__(self) -> Iterator[bytes]:
         size = 0
         for piece in self._stream:
             size += len(piece)
-            if size > self._most:
-                raise MalformedReplyError(
-                    f"The server's answer is larger than {self._most:,} bytes."
-                )
+            if size > _MOST:
+                raise MalformedReplyError(f"The server's answer is larger than {_MOST:,} bytes.")
             if time.monotonic() > self._until:
                 raise httpx.ReadTimeout("The server's answer took too long.")
             yield piece

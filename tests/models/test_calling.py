@@ -277,10 +277,10 @@ def test_replies_of_other_packages_have_the_same_bounds(
 def test_a_reply_that_is_too_large_is_recorded_as_a_failure(tmp_path: Any, hours: Hours) -> None:
     """Without its text."""
     tape, calls = tmp_path / "tape.jsonl", CallPolicy(Retry(0), clock=hours.clock)
-    with listening(ok({"content": "x" * 1_000_000})) as served:
+    with listening(ok({"content": "x" * 16_000_000})) as served:
         for opened in (Cassette.record, Cassette.replay):
             connection = Connection(served.url, cassette=opened(tape, ["openai:m"]))
-            with pytest.raises(ModelUnavailableError, match="larger than 1,000,000"):
+            with pytest.raises(ModelUnavailableError, match="larger than 16,000,000"):
                 call_model(chat_model("openai:m", connection), ASKED, Recorder(), calls)
     assert "xxxxx" not in tape.read_text()
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any, Self, TypeAlias
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from pydantic import AfterValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from dqa.api.asking import Decisions, ask, require_decided
 from dqa.api.looking import check_statement, read_schema
@@ -93,26 +93,16 @@ class Decided(Record):
         )
 
 
-class _StrictArguments(Arguments):
-    """Arguments of a tool. An unknown argument is an error, so misspelt names are noticed."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class _SchemaArguments(_StrictArguments):
+class _SchemaArguments(Arguments):
     """Choose what to describe first."""
 
     question: str = Field(default="", description="the tables that it names are described first")
 
 
-class _CheckArguments(QueryArguments):
-    model_config = ConfigDict(extra="forbid")
-
-
 _FIELDS: dict[str, Any] = {
     name: (field.annotation, field) for name, field in UserQuestion.model_fields.items()
 }
-AskArguments = create_model("AskArguments", __base__=_StrictArguments, **_FIELDS)
+AskArguments = create_model("AskArguments", __base__=Arguments, **_FIELDS)
 """The arguments of the tool ``ask``: the fields of a question."""
 
 
@@ -154,7 +144,7 @@ def langchain_tools(
     tools = [
         evidence_tool(schema, "schema", _SCHEMA, _SchemaArguments),
         *lookup_tools(database, _EXACT),
-        evidence_tool(check, "check", _CHECK, _CheckArguments),
+        evidence_tool(check, "check", _CHECK, QueryArguments),
         query_tool(database, limits, _EXACT),
     ]
     if decisions is not None:

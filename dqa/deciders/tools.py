@@ -43,9 +43,12 @@ _SEPARATED = re.compile(r"[,;\n]")
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool. A number is accepted instead of a text, because ids may be numbers."""
+    """Arguments of a tool. A number is accepted instead of a text, because ids may be numbers.
 
-    model_config = ConfigDict(coerce_numbers_to_str=True)
+    An unknown argument is an error, so that misspelt names are noticed.
+    """
+
+    model_config = ConfigDict(coerce_numbers_to_str=True, extra="forbid")
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

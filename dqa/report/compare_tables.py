@@ -11,7 +11,6 @@ from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.statistics.comparing import Comparison, PairComparison, Standing
 from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayerDifference, PlayFigures
 from dqa.evaluation.statistics.pairs import Difference
-from dqa.models.registry import is_scripted
 from dqa.report.spending import model_lines
 from dqa.report.table import NONE, Table, estimate_text, in_percent
 
@@ -246,15 +245,7 @@ def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:
         how = f" on the same deals for all pairs{swapped if found.mirrored else ''}"
         how += "; intervals treat deals as independent"
     lines = [f"{counted(games, 'game')} of {found.world}{how}.", *_warnings(found)]
-    used = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
-    lines += model_lines(used)
-    return [*lines, *([_SCRIPTED] if any(map(is_scripted, used)) else [])]
-
-
-_SCRIPTED = (
-    "Scripted players follow a program, so differences between them say nothing about language "
-    "models."
-)
+    return lines + model_lines(model for model in models.values() if model != NO_MODEL)
 
 
 def _warnings(found: PlayFigures) -> list[str]:

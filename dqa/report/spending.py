@@ -81,14 +81,18 @@ def usage_text(used: Usage) -> str:
 
 
 def model_lines(models: Iterable[str]) -> list[str]:
-    """Return a line for each model.
+    """Return a line for each model, and a line about scripted models.
 
     If no decider uses a model, return one line that says so. Otherwise, deciders without a model
     get no line.
     """
     distinct = list(dict.fromkeys(models))
     used = [model for model in distinct if model != NO_MODEL]
-    return [model_line(model) for model in used or distinct]
+    lines = [model_line(model) for model in used or distinct]
+    return [*lines, *([_SCRIPTED] if any(map(is_scripted, used)) else [])]
+
+
+_SCRIPTED = "Differences between scripted programs say nothing about language models."
 
 
 def model_line(model: str) -> str:

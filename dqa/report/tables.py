@@ -21,7 +21,6 @@ from dqa.evaluation.statistics.summaries import (
     grouped,
 )
 from dqa.evaluation.traces import Trace
-from dqa.models.registry import is_scripted
 from dqa.report.compare_tables import game_lines, game_tables
 from dqa.report.counts import RunCounts
 from dqa.report.hints import trace_command
@@ -238,12 +237,6 @@ def how_to_report(crashed: Trace, location: RunLocation | None, *, repeated: boo
     )
 
 
-_SCRIPTED = (
-    "The script determines how much each decider looks up, so differences between deciders say "
-    "nothing about language models."
-)
-
-
 class Evaluation(Record):
     """The summary statistics of a run, as ``dqa eval --json`` and ``dqa show --json`` print them.
 
@@ -366,7 +359,6 @@ class Evaluation(Record):
             *interval_lines(self.results),
             *tag_lines(self.tags),
             *model_lines(models),
-            *([_SCRIPTED] if any(map(is_scripted, models)) else []),
             *notes(self.results),
             str(self.spent),
         ]

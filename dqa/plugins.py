@@ -44,7 +44,7 @@ _CONTRACTS: Mapping[str, str] = {
     "database": "dqa.databases.base:Backend",
     "reader": "dqa.loaders.reading:QuestionReader",
     "command": "typer:Typer",
-    "format": "dqa.core.records:Record",
+    "format": "builtins:type",
     "publication": "dqa.evaluation.papers:Publication",
     "scripted": "dqa.models.scripted:Responder",
     "world": "dqa.worlds.base:WorldFactory",
@@ -114,7 +114,7 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
             "remove all but one."
         )
     where = f"The {kind} '{name}' is registered as {found.value}"
-    return _object(found.value, where, _CONTRACTS[kind], is_class=kind == "format")
+    return _object(found.value, where, _CONTRACTS[kind])
 
 
 def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
@@ -123,8 +123,8 @@ def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # n
     return _object(value, what, contract)
 
 
-def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
-    """Load an instance of `contract`, or a subclass of `contract` if `is_class` is true."""
+def _object(value: str, what: str, contract: str) -> Any:  # noqa: ANN401
+    """Load an instance of `contract`."""
     try:
         loaded = resolve_name(value)
     except DqaError:
@@ -136,14 +136,10 @@ def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> 
             "remove the plug-in."
         ) from error
     wanted = resolve_name(contract)
-    if is_class:
-        fits = isinstance(loaded, type) and issubclass(loaded, wanted)
-    else:
-        # `isinstance` accepts a class that has the protocol's methods.
-        fits = isinstance(loaded, wanted) and (wanted is Callable or not isinstance(loaded, type))
-    if not fits:
-        found = "a class" if isinstance(loaded, type) else f"a {type(loaded).__name__}"
-        needed = f"{'a subclass' if is_class else 'an object'} of {contract.replace(':', '.')}"
+    # `isinstance` accepts a class that has the protocol's methods.
+    may_be_class = wanted in {Callable, type} or not isinstance(loaded, type)
+    if not (isinstance(loaded, wanted) and may_be_class):
+        found, needed = type(loaded).__name__, contract.replace(":", ".")
         raise PluginError(
             f"{what}. This object has the wrong type: {found}, not {needed}. Fix or remove it."
         )
@@ -276,27 +272,22 @@ def _heuristics() -> dict[str, list[Scenario]]:
     return found
 
 
-_MISSING = {
-    "simulator": "The scenario '{0.name}' has no simulator: its outcomes are recorded with "
-    "questions. To calculate outcomes, set their source under [outcomes] of "
-    '{0.folder}/scenario.toml: source = "query" or "python".',
-    "generator": "The scenario '{0.name}' has no generator, so its questions come from a release "
-    "or from a file of your own (--questions). To generate questions, name a generator in "
-    '{0.folder}/scenario.toml: [generator] python = "package.module:OBJECT".',
+_INSTEAD = {
+    "simulator": "Use a decider that needs no simulator, or add [outcomes] to its scenario.toml.",
+    "generator": "Read its questions from a release or from a file of your own (--questions), or "
+    "add [generator] to its scenario.toml.",
 }
-"""The messages about a scenario that lacks a part."""
+"""The advice about a scenario that lacks a part."""
 
 
 def _scenario_with(part: str, name: str) -> Scenario:
-    """Return the scenario called `name`.
-
-    If the scenario lacks a part, such as a simulator, raise `UsageError`.
-    """
+    """Return the scenario called `name`. If it lacks a part, raise `UsageError`."""
     found = find_scenario(name)
-    if found is None:
-        raise UnknownNameError(part, name, names(part))
-    if not _has(found, part):
-        raise UsageError(_MISSING[part].format(found))
+    if found is None or not _has(found, part):
+        raise UsageError(
+            f"The scenario '{name}' has no {part}. Scenarios with a {part}: "
+            f"{', '.join(names(part)) or 'none'}. {_INSTEAD[part]}"
+        )
     return found
 
 

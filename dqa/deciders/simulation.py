@@ -17,7 +17,7 @@ from time import perf_counter
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
 from dqa.core.display import DEFAULT_DISPLAY, Display, dump_row, round_rows
-from dqa.core.errors import InvalidAnswerError, QueryError, UnknownNameError, UsageError
+from dqa.core.errors import InvalidAnswerError, QueryError, UnknownNameError
 from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
@@ -86,15 +86,7 @@ class Simulation:
     @staticmethod
     def check(question: Question, rules: str | None = None) -> None:
         """Check a question and a rule set as `Simulation` does, but without a database."""
-        name, simulated = question.scenario, plugins.names("simulator")
-        if name not in simulated:
-            raise UsageError(
-                f"Question '{question.key}' cannot be simulated, because its scenario '{name}' "
-                f"has no simulator. Scenarios with a simulator: {', '.join(simulated) or 'none'}. "
-                "Use a decider that needs no simulator, or define the outcomes in its "
-                "scenario.toml ([outcomes])."
-            )
-        simulator = plugins.simulator(name)
+        simulator = plugins.simulator(question.scenario)
         if rules is not None and rules not in simulator.rule_sets:
             raise UnknownNameError("rule set", rules, simulator.rule_sets)
 

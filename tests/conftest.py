@@ -8,10 +8,13 @@ import signal
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from dqa.core.question_set import QuestionSet
 
 # Tests already use every core, so threads of the linear algebra would only wait. NumPy reads this
 # variable at its import.
@@ -69,6 +72,14 @@ def _data_folder(variable: str, name: str) -> Path:
 def release_dir() -> Path:
     """Return the folder of the DQA release: ``DQA_RELEASE_DIR``, or the shared copy."""
     return _data_folder("DQA_RELEASE_DIR", "dqa-release")
+
+
+@pytest.fixture(scope="session")
+def release(release_dir: Path) -> QuestionSet:
+    """Read the DQA release once, because that takes seconds."""
+    from dqa.loaders.release import read_release
+
+    return read_release(release_dir)
 
 
 @pytest.fixture(scope="session")

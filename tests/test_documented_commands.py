@@ -50,6 +50,7 @@ FEWER = (
     (re.compile(r"--games \d+"), "--games 2"),
     (re.compile(r"--(questions|generate) (?!1\b)\d+"), r"--\1 2"),
     (re.compile(r"(eval (?!.*--generate \d)(?!.*--limit).*?)(?= \||$)"), r"\1 --limit 1"),
+    (re.compile(r"(data (?:audit|annotate) --release \S+)"), r"\1 --scenarios building"),
     (re.compile(r"--lines \d+"), "--lines 2000"),
 )
 """Replacements that reduce the number of questions."""

@@ -132,27 +132,6 @@ def test_a_missing_compiler_is_reported_before_any_installation(tmp_path: Path) 
     assert "apt install g++ make" in messages
 
 
-def test_a_failed_or_interrupted_installation_begins_again(tmp_path: Path) -> None:
-    """Otherwise partly installed packages would count as installed."""
-    checkout = Checkout(tmp_path)
-    part = tmp_path / ".venv" / "part"
-    code, messages, ran = checkout.run("test", uv=f"echo disk full; echo >{part}; exit 1")
-    assert (code, len(ran)) == (1, 1)
-    assert "disk full" in messages
-    assert "error: The packages could not be installed." in messages
-    assert part.exists()
-    begins_again = f"[ -e {part} ] && echo >../left; exec /bin/sleep 9"
-    with checkout.start("test", uv=begins_again) as process:
-        assert process.stderr is not None
-        while "Installing" not in process.stderr.readline():
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        assert "error: Interrupted" in process.stderr.read()
-        assert process.wait() == 130
-    assert not (tmp_path / "left").exists()
-    assert not (tmp_path / ".venv" / "dqa.stamp").exists()
-
-
 def test_wrong_calls_end_with_one_line(checkout: Checkout) -> None:
     """An unknown command, and an unsupported Python."""
     code, messages, ran = checkout.run("evla")
@@ -161,3 +140,27 @@ def test_wrong_calls_end_with_one_line(checkout: Checkout) -> None:
     done = run_python("-c", f"import runpy, sys; {future}", str(START))
     assert done.returncode == 1
     assert done.stderr.startswith("error: dqa needs Python 3.11, 3.12 or 3.13")
+
+
+def test_a_failed_or_interrupted_installation_begins_again(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    """Otherwise partly installed packages would count as installed."""
+    failing = Checkout(tmp_path)
+    part = tmp_path / ".venv" / "part"
+    part.parent.mkdir()
+    part.touch()  # an earlier start was interrupted
+    code, messages, ran = failing.run("test", uv=f"[ -e {part} ] && exit; echo disk full; exit 1")
+    assert (code, len(ran)) == (1, 1)
+    assert "disk full" in messages
+    assert "error: The packages could not be installed." in messages
+    (checkout.folder / "pyproject.toml").write_text("interrupted")
+    with checkout.start("test", uv="exec /bin/sleep 9") as process:
+        assert process.stderr is not None
+        while "Installing" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert "error: Interrupted" in process.stderr.read()
+        assert process.wait() == 130
+    for folder in (tmp_path, checkout.folder):
+        assert not (folder / ".venv" / "dqa.stamp").exists()

@@ -58,11 +58,11 @@ _FOREIGN = {
 while it is there."""
 
 
-def small_situation() -> Situation:
+def small_situation(number: int = 0) -> Situation:
     """Return three nodes in no alphabetical order, two flows and one missing number.
 
-    Each process of the tests has its own content. Otherwise, they would share it on a server, and
-    drop each other's tables.
+    Each process of the tests has its own content, and each number. Otherwise, they would share it
+    on a server, and drop each other's tables.
     """
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
     schema = plugins.scenario("locating").schema
@@ -71,7 +71,7 @@ def small_situation() -> Situation:
         "trade_node": [
             ("lubeck", 1.25, False, 30.0, 0.5, 0.0),
             ("kiev", 2.0, True, 20.0, 0.25, 0.1),
-            ("basra", float("nan"), True, 10.0 + int(worker), 0.0, 0.0),
+            ("basra", float("nan"), True, 10.0 + int(worker) + 100 * number, 0.0, 0.0),
         ],
         "flow": [("kiev", "lubeck", 0.3), ("basra", "kiev", 0.1)],
         "node_country": [

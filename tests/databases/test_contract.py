@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,15 @@ from tests.databases.contract import EngineContract
 from tests.databases.engines import Target
 
 
+@pytest.fixture(scope="module", params=sorted(BACKENDS))
+def lasting(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Target]:
+    """Return each engine."""
+    target = Target(BUILT_IN[request.param], str(tmp_path_factory.mktemp("contract")))
+    yield target
+    target.clean()
+
+
 class TestEmbedded(EngineContract):
     """SQLite, DuckDB and LadybugDB, each situation in a file of its own."""
-
-    @pytest.fixture(params=sorted(BACKENDS))
-    def target(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
-        """Return each engine."""
-        target = Target(BUILT_IN[request.param], str(tmp_path))
-        yield target
-        target.clean()

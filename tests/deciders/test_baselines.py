@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,6 @@ from dqa.core.truth import Truth
 from dqa.deciders.base import Settings
 from dqa.deciders.baselines import FIRST, ORACLE, RANDOM
 from dqa.loaders.generator.generate import generate
-from dqa.loaders.release import read_release
 
 
 def told(truths: Mapping[str, Truth]) -> Decider:
@@ -41,13 +39,12 @@ def test_the_oracle_reads_the_answer_out_of_any_database(
             opened.close()
 
 
-def test_the_oracle_goes_by_the_rules_that_judge(release_dir: Path) -> None:
+def test_the_oracle_goes_by_the_rules_that_judge(release: QuestionSet) -> None:
     """If the rule sets disagree, it returns the best answer of its own rule set."""
-    questions = read_release(release_dir)
     simulator = plugins.simulator("locating")
     apart = 0
-    for question in questions.select(("locating",), 40).questions:
-        situation = questions.situation_of(question)
+    for question in release.select(("locating",), 40).questions:
+        situation = release.situation_of(question)
         best = {
             rules: simulator.outcomes(situation, [question], rules)[0].answer
             for rules in ("released", "paper")

@@ -60,16 +60,15 @@ def test_every_database_gives_a_heuristic_the_same_answer(
 
 
 @pytest.mark.deep
-def test_what_the_official_benchmark_gives_away(release_dir: Path) -> None:
+def test_what_the_official_benchmark_gives_away(release: QuestionSet) -> None:
     """By one query each: about 163 of 200 Locating and 93 of 101 Building questions."""
-    read = read_questions(release_dir)
     counts = {}
     for name in ("source-most-elsewhere", "maker-most-per-level"):
         (scenario,) = plugins.decider(name).scenarios
-        asked = read.select((scenario,))
+        asked = release.select((scenario,))
         run = dqa.evaluate(asked, name, databases=["sqlite"], strict_official=True)
         counts[scenario] = sum(result.choice == result.official for result in run.results)
-    part = len(read.select(("locating",)).questions)
+    part = len(release.select(("locating",)).questions)
     if part == 150:
         assert counts == {"locating": 123, "building": 68}
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from dqa.evaluation.audit import (
     annotate,
     audit,
 )
-from dqa.loaders.release import read_release
 from tests.simulators.worlds import economy, world
 
 
@@ -92,9 +90,9 @@ def test_recorded_outcomes_need_no_simulator() -> None:
 
 
 @pytest.fixture(scope="module")
-def shared(release_dir: Path) -> ReleaseAudit:
+def shared(release: QuestionSet) -> ReleaseAudit:
     """The audit of the release."""
-    return audit(read_release(release_dir))
+    return audit(release)
 
 
 def labelled(*answers: str | int) -> QuestionSet:

@@ -12,13 +12,13 @@ from tests.databases.engines import Target
 from tests.integration.conftest import targeted
 
 
+@pytest.fixture(scope="module", params=["mysql", "postgres", "neo4j"])
+def lasting(request: pytest.FixtureRequest) -> Iterator[Target]:
+    """Return each server. Neo4j writes several batches."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("dqa.databases.neo4j.namespaces._BATCH", 700)
+        yield from targeted(request.param, request, Path())
+
+
 class TestServers(EngineContract):
     """MariaDB or MySQL, PostgreSQL and Neo4j."""
-
-    @pytest.fixture(params=["mysql", "postgres", "neo4j"])
-    def target(
-        self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> Iterator[Target]:
-        """Return each server. Neo4j writes several batches."""
-        monkeypatch.setattr("dqa.databases.neo4j.namespaces._BATCH", 700)
-        yield from targeted(request.param, request, tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,6 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.prepare import DatabaseLocation, Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
-from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
 from tests.evaluation.records import decide_all, open_store
 
@@ -50,12 +48,12 @@ def unload(url: str, backend: str, questions: QuestionSet) -> None:
                     plugins.backend(backend).unload(url, held.namespace)
 
 
-@pytest.mark.parametrize("limit", [2, pytest.param(5, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("limit", [1, pytest.param(5, marks=pytest.mark.deep)])
 def test_every_database_leads_to_the_same_decisions(
-    release_dir: Path, mysql_url: str, postgres_url: str, neo4j_url: str, limit: int
+    release: QuestionSet, mysql_url: str, postgres_url: str, neo4j_url: str, limit: int
 ) -> None:
     """The analyst decides alike on embedded databases and servers, relational and graph."""
-    questions = read_release(release_dir).select(limit=limit)
+    questions = release.select(limit=limit)
     servers = {"mysql": mysql_url, "postgres": postgres_url, "neo4j": neo4j_url}
     locations = {"sqlite": None, "ladybug": None, **servers}
     targets = {n: DatabaseLocation(plugins.backend(n), at) for n, at in locations.items()}

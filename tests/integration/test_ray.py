@@ -124,6 +124,7 @@ def test_a_cluster_makes_the_decisions_that_this_machine_makes(
     assert len(stored) == len(set(stored)) == len(there.results)
 
 
+@pytest.mark.deep
 def test_a_budget_holds_over_the_workers_of_a_cluster(nodes: Nodes) -> None:
     questions = dqa.generate(("locating",), count=5, seed=11)
     assert budget_ends_run(questions, nodes.options(workers=1))

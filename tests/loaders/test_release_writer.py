@@ -92,14 +92,13 @@ def test_whole_numbers_of_64_bits_are_read_back_whole() -> None:
         assert parse(render(situation), BUILDING, Path(file)).situation == situation
 
 
-def test_the_release_itself_can_be_written_again(release_dir: Path, tmp_path: Path) -> None:
+def test_the_release_itself_can_be_written_again(release: QuestionSet, tmp_path: Path) -> None:
     """The copy gives the same questions, without the defects of the release."""
-    question_set = read_release(release_dir)
-    paths = write_release(question_set, tmp_path / "copy")
+    paths = write_release(release, tmp_path / "copy")
     assert list(paths) == sorted(paths)
     copy = read_questions(tmp_path / "copy", strict=True)
-    assert copy.labelled == question_set.labelled
-    assert copy.situations == question_set.situations
+    assert copy.labelled == release.labelled
+    assert copy.situations == release.situations
 
 
 def test_a_folder_with_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

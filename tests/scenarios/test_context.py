@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from statistics import median
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from dqa import guard, plugins
 from dqa.core.database import Database, Rows
 from dqa.core.question import Question
-from dqa.loaders.release import read_release
+from dqa.core.question_set import QuestionSet
 from dqa.scenarios.statements import Kind
 from tests.scenarios.worlds import HOSTILE, hostile_world, questions
 
@@ -68,10 +67,10 @@ def test_every_database_gives_the_same_rows(scenario: str) -> None:
 
 @pytest.mark.deep
 def test_building_has_the_right_answer_in_the_context_of_every_released_question(
-    release_dir: Path,
+    release: QuestionSet,
 ) -> None:
     """The context has few of all buildings, so a comparison can leave the others out."""
-    release = read_release(release_dir).select(("building",))
+    release = release.select(("building",))
     counts: list[float] = []
     for name, situation in release.situations.items():
         with closing(plugins.backend("sqlite").load(situation)) as database:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from dqa.core.question import Candidate, Question
 from dqa.core.simulator import ROUNDING, Outcomes, Simulator
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.generate import generate
-from dqa.loaders.release import read_release
 from dqa.scenarios.generation import Difficulty
 from dqa_simulators.building.outcomes import SIMULATOR as BUILDING
 from dqa_simulators.locating.outcomes import SIMULATOR as LOCATING
@@ -164,16 +162,3 @@ def test_the_order_of_rows_does_not_change_generated_answers(
         np.testing.assert_allclose(found, one.values, rtol=ROUNDING, atol=1e-300)
         assert {*other.candidates} == {*one.candidates}
         assert other.answer == one.answer == made.truth_of(question).official
-
-
-@pytest.mark.parametrize("simulator", [LOCATING, BUILDING])
-def test_every_official_answer_is_reproduced(simulator: Simulator, release_dir: Path) -> None:
-    """The rule set `released` agrees with all answers of the release."""
-    released = read_release(release_dir, scenarios=[simulator.scenario])
-    wrong = []
-    for question in released.questions:
-        (found,) = simulator.outcomes(released.situation_of(question), [question], "released")
-        if found.answer != released.truth_of(question).official:
-            wrong.append(question.id)
-    assert released.questions
-    assert wrong == []

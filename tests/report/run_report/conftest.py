@@ -29,7 +29,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Create a run of agents with scripted models on both kinds of database, with wrong answers."""
     folder = tmp_path_factory.mktemp("reported") / "first"
     dqa.evaluate(
-        dqa.GeneratedQuestions(count=4, seed=3),
+        dqa.GeneratedQuestions(count=2, seed=3),
         ["singlerag", "planrag", "first"],
         databases=["sqlite", "ladybug"],
         out=folder,

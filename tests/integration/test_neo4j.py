@@ -33,18 +33,16 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
     yield from targeted("neo4j", request, tmp_path)
 
 
-@pytest.fixture
-def small(target: Target) -> Database:
-    """Give the small world, beside another of the same scenario."""
-    other = small_situation()
+@pytest.fixture(scope="module")
+def small(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """Give a small world of its own, beside another of the same scenario."""
+    other = small_situation(1)
     countries = other["country"].replace(country_name=["NOR", "POL"])
     stakes = other["node_country"].replace(country_name=["NOR", "NOR", "POL"])
-    target.load(
-        Situation(
-            other.schema, "other", {**other.tables, "country": countries, "node_country": stakes}
-        )
-    )
-    return target.load(other)
+    beside = {**other.tables, "country": countries, "node_country": stakes}
+    for target in targeted("neo4j", request, Path()):
+        target.load(Situation(other.schema, "other", beside))
+        yield target.load(other)
 
 
 def everything(url: str, statement: str, **given: Any) -> list[dict[str, Any]]:

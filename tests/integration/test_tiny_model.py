@@ -32,10 +32,11 @@ pytestmark = [
 
 REPLY_TOKENS = 32
 """Most tokens of a reply: it decides nothing well at any length, and ends few of its own."""
-ASKED: list[dict[str, object]] = [
-    {"question": "Which supplier is the cheapest?", "answer": "Arnold"},
-    {"question": "Who delivers first?", "answer": ["Bell", "Castle"]},
-]
+ASKED = {
+    "question": "Who delivers first?",
+    "answer": ["Bell", "Castle"],
+    "candidates": ["Arnold", "Bell", "Castle"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +88,8 @@ def test_whatever_a_tiny_model_says_is_accounted_for(
         "CREATE TABLE supplier (name TEXT PRIMARY KEY, price REAL, days INTEGER);"
         "INSERT INTO supplier VALUES ('Arnold', 4, 9), ('Bell', 5, 2), ('Castle', 5, 2);",
     )
-    lines = [asked | {"candidates": ["Arnold", "Bell", "Castle"]} for asked in ASKED]
     questions = tmp_path / "buying.jsonl"
-    questions.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    questions.write_text(json.dumps(ASKED), "utf-8")
     read, written = _asked_for(server)
     ran = command(
         *("eval", "--questions", questions, "--database", tmp_path / "shop.db"),
@@ -99,7 +99,7 @@ def test_whatever_a_tiny_model_says_is_accounted_for(
     )
     assert ran.code == 0, ran.err
     run = dqa.read_run(tmp_path / "run")
-    assert run.counts.judged == len(ASKED)
+    assert run.counts.judged == 1
     for trace in run.traces:
         replies = [event for event in trace.events if isinstance(event, ReplyEvent)]
         assert len(replies) == trace.steps == trace.usage.calls > 0

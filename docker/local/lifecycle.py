@@ -32,7 +32,7 @@ def open_state(folder: Path) -> Path:
         raise ServerError(f"cannot use the state folder {folder}: {error.strerror}") from error
     status = folder.stat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o022 or folder.is_symlink():
-        raise ServerError(f"{folder} must be writable by you alone: choose another --state folder")
+        raise ServerError(f"others may write to {folder}: choose another --state folder")
     return folder
 
 

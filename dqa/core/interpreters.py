@@ -88,8 +88,8 @@ def start_process(
     """
     if daemon and multiprocessing.current_process().daemon:
         raise InfrastructureError(
-            "A database needs its own process, but a process of multiprocessing.Pool may "
-            'not start one. Use concurrent.futures.ProcessPoolExecutor, or isolation="none" if the '
+            "A database needs a worker process, but a process of multiprocessing.Pool cannot "
+            'start one. Use concurrent.futures.ProcessPoolExecutor, or isolation="none" if the '
             "data and the statements are your own."
         )
     is_forked = preload is not None and sys.platform != "win32"

@@ -30,7 +30,7 @@ def _advise_on_right(role: str, right: str | None) -> tuple[Advice, ...]:
     if right is None:
         return ()
     why = "the guard and the read-only session prevent writing; a role that cannot write is safer"
-    fix = f"Create {_READER} as in docs/guard.md, 'A role that may only read', and connect as it."
+    fix = f"Create {_READER} as in docs/guard.md, 'A role that may only read', and use this role."
     return (Advice("role", f"{role} can write: {right}", why, fix),)
 
 

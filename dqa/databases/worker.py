@@ -230,7 +230,7 @@ class Worker:
             )
         return errors.DatabaseUnavailableError(
             f"The worker process did not finish the statement: {how}. The system or another "
-            "process ended it. Run the statement again."
+            "process ended the worker. Run the statement again."
         )
 
 

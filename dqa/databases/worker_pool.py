@@ -56,8 +56,8 @@ On an idle machine, this takes 0.1 seconds. On a busy one, it must not look like
 _REMAINING = 0.6
 """After the start of a worker, its statement has at least this number of seconds."""
 _NO_WORKER = (
-    "is busy or does not answer: no worker process was free in time. Use fewer threads, or give "
-    "statements more seconds."
+    "is busy or does not answer: no worker process was free in time. Use fewer threads, or raise "
+    "the time limit of statements."
 )
 _DESCRIBING = 600.0
 """The maximum number of seconds for reading a schema."""

@@ -114,7 +114,7 @@ def _restrict_element(reader: CypherReader, element: Element, shown: Policy) -> 
     if allowed is not None and not (element.names and element.is_plain):
         if not allowed:
             what, kind = ("node", "label") if is_node else ("relationship", "type")
-            raise Refusal(f"no {what} may be read, because no {kind} is allowed")
+            raise Refusal(f"no {what} may be read, because the policy allows no {kind}")
         wanted.append("|".join(map(quote_name, shown.spelled(allowed))))
     if is_node and not reader.ladybug:
         denying = {owner for i in element.keys for owner in shown.denying(reader.folded(i))}

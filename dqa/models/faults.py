@@ -73,14 +73,14 @@ _LOST = frozenset({FaultKind.TIMEOUT, FaultKind.CONNECTION, FaultKind.MALFORMED}
 _RETRYABLE = _LOST | {FaultKind.RATE_LIMIT, FaultKind.SERVER}
 _SHORTEN = "lower --row-limit, --max-steps or a setting of the decider (--set)."
 _HINTS = {
-    FaultKind.KEY: "The provider rejects the key: check the variable with the key, and whether "
-    "the account may use this model.",
+    FaultKind.KEY: "The provider rejects the key: check the environment variable with the key, "
+    "and whether the account may use this model.",
     FaultKind.NOT_FOUND: "The server does not know this address or this model: check --base-url, "
     "which usually ends in /v1, and --model. Many servers list their models at BASE-URL/models.",
     FaultKind.REDIRECT: "The server redirects requests to another address. The request was not "
     "sent there, because it contains the key and the question: correct --base-url.",
     FaultKind.QUOTA: "Quota exhausted: the account has no credit. Add credit, or use another key.",
-    FaultKind.REQUEST: f"The provider rejects the request. If it is too long, {_SHORTEN}",
+    FaultKind.REQUEST: f"The provider rejects the request. If the request is too long, {_SHORTEN}",
     FaultKind.TOO_LONG: f"The request is longer than the model accepts: {_SHORTEN}",
 }
 

@@ -188,7 +188,7 @@ def _provider_model(
             shared["extra_body"] = most | shared.get("extra_body", {})
     elif not key:
         raise MissingKeyError(
-            f"{name} needs a key: set the variable {_OPENAI_KEY}, or name a server that needs no "
+            f"{name} needs a key: set the variable {_OPENAI_KEY}, or use a server that needs no "
             "key (--base-url)."
         )
     client = limited_client(connection.timeout)

@@ -102,7 +102,7 @@ def _folder_of(point: EntryPoint) -> Traversable:
         raise
     except (Exception, SystemExit) as error:  # the import of a package can raise anything
         problem = f"cannot be loaded: {type(error).__name__}: {error}"
-        raise PluginError(f"{registered_as} {problem}. Fix or remove its package.") from error
+        raise PluginError(f"{registered_as} {problem}. Fix or remove the package.") from error
     folder = Path(folder) if isinstance(folder, str) else folder
     if not isinstance(folder, Traversable) or not (folder / DOCUMENT).is_file():
         raise PluginError(f"{registered_as} is not a folder with a {DOCUMENT}.")

@@ -149,8 +149,8 @@ class _Check:
         part, has_file = self._document.outcomes, self._files["outcomes"]
         if (part.source == "python") != (part.python is not None):
             problem = (
-                "the source 'python' needs the field 'python', and the field needs this source; "
-                "give both"
+                "the source 'python' needs the field 'python', and no other source uses this "
+                "field; add the field, or remove it"
             )
             yield ("outcomes",), problem
         if (part.source == "query") != has_file:
@@ -208,7 +208,7 @@ class _Check:
         for stem in self._files:
             prefix, _, name = stem.partition("/")
             if prefix == HEURISTICS and name not in names:
-                problem = f"the file {stem} needs a heuristic '{name}'; add it, or remove the file"
+                problem = f"the file {stem} has no heuristic '{name}'; add it, or remove the file"
                 yield (HEURISTICS,), problem
 
     # --- parts of checks ---

@@ -76,7 +76,7 @@ class ScenarioOutcomes:
             The database failed.
         """
         if not question.candidates:
-            raise UsageError(f"Question '{question.key}' lists no candidates: add them.")
+            raise UsageError(f"Question '{question.key}' lists no candidates: add candidates.")
         called = self._scenario.called_file("outcomes", database.kind)
         rows = whole_rows(database, self.statement(database, question), called=called)
         return self.outcomes_of(question, rows, called)
@@ -122,7 +122,7 @@ class ScenarioOutcomes:
                 raise wrong(candidate, f"is {named}: {fix}")
         for candidate in candidates:
             if candidate not in values:
-                raise wrong(candidate, "is missing: return one for every candidate")
+                raise wrong(candidate, "is missing: return an outcome for every candidate")
         return Outcomes(
             candidates,
             np.array([values[candidate] for candidate in candidates], np.float64),

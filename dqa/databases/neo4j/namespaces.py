@@ -170,7 +170,7 @@ class Neo4jNamespaces(Namespaces):
         name = self._server.address.namespace
         if name is not None and not isinstance(self.read(name), LoadedSituation):
             raise UsageError(
-                f"'{name}' in {self.location} does not contain a situation. Load it first."
+                f"'{name}' in {self.location} does not contain a situation. Load one first."
             )
         return name
 

@@ -57,6 +57,10 @@ class OpenAIChat(ChatOpenAI):
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
         for name in self._omitted & payload.keys():
             del payload[name]
+        if "messages" in payload:
+            # OpenAI's client compares each message with many types. It sends `extra_body` as it is.
+            own = payload.get("extra_body") or {}
+            payload |= {"messages": [], "extra_body": {"messages": payload["messages"], **own}}
         return payload
 
     def _create_chat_result(

@@ -11,6 +11,7 @@ from dqa.api.stored import open_run
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.play_spec import PlaySpec
+from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import MOST_TIES
 from dqa.evaluation.statistics.comparing import Comparison, Contestant, compare_contestants, limited
 from dqa.evaluation.statistics.games import PlayFigures, count_games
@@ -54,7 +55,7 @@ def compare(
     """
     read = [open_run(run) for run in runs]
     for run in read:
-        run.require_questions(_NO_COMPARISON)
+        require_questions(run.spec, run.where, _NO_COMPARISON)
     _require_one_scoring(read)
     asked = find_contestants(read, times=times)
     found = _select([*asked.by_run.values()], deciders)
@@ -105,9 +106,9 @@ def compare_games(*runs: Run | Path | str, players: Sequence[str] = ()) -> PlayF
             "games of one world with the same settings and the same --mirror."
         )
     results, contestants = [], dict[str, str]()
-    for run, label in zip(read, _labels(read), strict=True):
+    for run, label in zip(read, name_runs(read), strict=True):
         for result, game in ((one, one.game) for one in run.results if one.game is not None):
-            name = f"{label}{game.player}"
+            name = f"{label}:{game.player}" if len(read) > 1 else game.player
             contestants[name] = game.player
             if not players or not {name, game.player}.isdisjoint(players):
                 results.append(result.changed(game=game.changed(player=name)))
@@ -204,7 +205,7 @@ def find_contestants(runs: Sequence[Run], *, times: bool = False) -> Contestants
     labels = [None] if len(runs) == 1 else name_runs(runs)
     names, differing = match_questions([run.results for run in runs], labels)
     found = {}
-    for index, (run, label, prefix) in enumerate(zip(runs, labels, _labels(runs), strict=True)):
+    for index, (run, label) in enumerate(zip(runs, labels, strict=True)):
         results = [renamed(result, names[index]) for result in run.results]
         keys = zip(run.results, results, strict=True)
         seconds = (
@@ -214,9 +215,8 @@ def find_contestants(runs: Sequence[Run], *, times: bool = False) -> Contestants
         )
         for decider, own in grouped(results, lambda result: result.decider).items():
             cost = None if run.prices is None else run.prices.known_cost
-            found[index, decider] = Contestant(
-                f"{prefix}{decider}", tuple(own), label, cost, seconds
-            )
+            name = decider if label is None else f"{label}:{decider}"
+            found[index, decider] = Contestant(name, tuple(own), label, cost, seconds)
     return Contestants(found, names, differing)
 
 
@@ -228,11 +228,6 @@ def require_comparable(runs: Sequence[Run], asked: Contestants) -> None:
     _on_shared_questions(
         found, asked.differing, hint="Evaluate the same questions, or report each run alone."
     )
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """Return the prefixes of contestants' names; empty if there is only one run."""
-    return [""] if len(runs) == 1 else [f"{name}:" for name in name_runs(runs)]
 
 
 def _require_one_truth(found: Sequence[Contestant]) -> None:

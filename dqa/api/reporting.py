@@ -23,6 +23,7 @@ from dqa.evaluation.findings import Analysis, read_cases
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.papers import Publication, add_rows, game_figures, question_figures
 from dqa.evaluation.play_spec import PlaySpec
+from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import NO_MODEL, DecisionKey, Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.traces import Trace
@@ -74,7 +75,7 @@ def analyse(
         No trace of the reference decider has steps.
     """
     found = open_run(run)
-    found.require_questions(_NO_ANALYSIS)
+    require_questions(found.spec, found.where, _NO_ANALYSIS)
     cases = read_cases(found.reader)
     asked, lacking = (questions if isinstance(questions, QuestionSet) else None), None
     if any(case.has_steps for case in cases.judged):
@@ -347,7 +348,7 @@ def _make_report(
         raise UsageError("Name at least one run to report.")
     opened = [open_run(run) for run in runs]
     for run in opened:
-        run.require_questions(_NO_REPORT)
+        require_questions(run.spec, run.where, _NO_REPORT)
         run.require_results("nothing to report")
     made = sum(len(run.results) for run in opened)
     is_detailed = made <= MOST_DETAILS if details is None else details

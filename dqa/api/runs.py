@@ -16,7 +16,7 @@ from dqa.core.question_set import Defect
 from dqa.core.text import counted
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.play_spec import PlaySpec
-from dqa.evaluation.record import AnySpec, RunRecord, require_questions
+from dqa.evaluation.record import AnySpec, RunRecord
 from dqa.evaluation.results import DecisionKey, Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
     Shortcut,
@@ -124,13 +124,6 @@ class Run:
     def where(self) -> str:
         """The location of the run, as messages show it."""
         return "The run" if self.location is None else str(self.location)
-
-    def require_questions(self, why: str) -> RunSpec | None:
-        """Return the spec of a run of questions.
-
-        For a run of games, raise `UsageError` with the reason `why`.
-        """
-        return require_questions(self.spec, self.where, why)
 
     def require_results(self, why: str) -> None:
         """Raise `UsageError` with the reason `why` if no decision is finished."""

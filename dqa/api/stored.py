@@ -21,7 +21,7 @@ from dqa.core.records import Record, problem_of
 from dqa.evaluation.copying import copy, read_content, read_old
 from dqa.evaluation.location import DATABASE, RunLocation, locate_run
 from dqa.evaluation.play_spec import PlaySpec
-from dqa.evaluation.record import register_scenarios
+from dqa.evaluation.record import register_scenarios, require_questions
 from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stored_runs import RESULTS_FILE, TRACES_FILE, RunReader, is_store, run_names
@@ -184,7 +184,7 @@ def find_questions(
 
 
 def _read_questions(run: Run, folder: Path | str | None) -> QuestionSet:
-    spec = run.require_questions("it has no questions.")
+    spec = require_questions(run.spec, run.where, "it has no questions.")
     if spec is None or run.record is None:
         raise UsageError(f"{run.where} has no record of the source of its questions.")
     source = spec.questions

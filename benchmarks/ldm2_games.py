@@ -15,11 +15,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import dqa
 from benchmarks.needs import require
 from dqa.api.runs import Run
+from dqa.report.table import estimate_text
 from dqa_ldm2 import ModelUse, RefiningSettings, build_memory, refine_memory
 
 PLAYERS = ("ldm2", "ldm2-refined", "standard", "standard-retrieved")
@@ -37,17 +39,16 @@ def play(folder: Path, world: str, games: int, model: str) -> Run:
 
 def figures(run: Run) -> Iterator[str]:
     """Yield the score of each player, and the paired difference of each pair of players."""
-    found = run.games
+    found, text = run.games, partial(estimate_text, between=" ")
     if found is None:
         return
     for one in found.players:
         if one.payoff is not None:
-            score = one.payoff
-            yield f"{one.player:18} {score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
+            yield f"{one.player:18} {text(one.payoff, digits='.3f')}"
     for pair in found.differences:
-        more = pair.difference
-        ends = f"[{more.low:+.3f}, {more.high:+.3f}], p {pair.holm:.3f}"
-        yield f"{pair.first} minus {pair.second}: {more.value:+.3f} {ends}"
+        p_value = "unknown" if pair.holm is None else f"{pair.holm:.3f}"
+        more = text(pair.difference, digits="+.3f")
+        yield f"{pair.first} minus {pair.second}: {more}, p {p_value}"
 
 
 def main() -> int:

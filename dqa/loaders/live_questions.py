@@ -238,7 +238,7 @@ class LiveScenario:
             examples = {key: next(iter(self.values(key, named, 1)), "...") for key in missing}
             shown = " ".join(f'--target {key}="{value}"' for key, value in examples.items())
             raise UsageError(
-                f"The question of the scenario '{scenario.name}' needs values for more "
-                f"parameters: give, for example, {shown}."
+                f"The question of the scenario '{scenario.name}' needs values for more parameters: "
+                f"give, for example, {shown} (in a question file, the field 'target')."
             )
         return target

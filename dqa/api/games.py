@@ -109,9 +109,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             executor = None
             if store.done < spec.size:  # a finished run does not need the history
                 where = _locate_history(store.location, opened)
-                log = History(
-                    str(where), isolation=work.options.isolation, run=store.record.history
-                )
+                log = History(where, isolation=work.options.isolation, run=store.record.history)
                 # Programs only compute, so several threads would slow them down.
                 deciders = setup.deciders[0].values()
                 is_computing = all(isinstance(one, PolicyDecider) for one in deciders)

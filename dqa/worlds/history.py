@@ -1,4 +1,4 @@
-"""Store the history of episodes in a database, and open it for players.
+"""Store the history of episodes in a SQLite file, and open it for players.
 
 All worlds use the same tables ``games``, ``events``, ``outcomes`` and ``hidden``. A player can read
 only the rows of the current game, because the rows of the mirrored game would reveal hidden values.
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -21,13 +22,7 @@ from sqlalchemy.exc import IntegrityError
 
 from dqa import plugins
 from dqa.core.errors import DataError, GameTakenError, UsageError
-from dqa.databases.store_locations import (
-    StoreLocation,
-    open_store,
-    store_address,
-    translate_errors,
-    write,
-)
+from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
 from dqa.guard.policy import Policy
 
 if TYPE_CHECKING:
@@ -120,12 +115,12 @@ class Game:
 
 
 class History:
-    """A history of episodes in a database. Several threads and processes may write to it.
+    """A history of episodes in a file. Several threads and processes may write to it.
 
     Parameters
     ----------
-    location
-        The URL of a database, or an SQLite file. A missing file is created.
+    file
+        The SQLite file. A missing file is created.
     isolation
         Where statements of players run. Use ``"none"`` only for trusted programs.
     first
@@ -137,19 +132,16 @@ class History:
     Raises
     ------
     UsageError
-        The location cannot be written, or contains games of another run.
-    MissingKeyError
-        The driver of the database is not installed.
+        The file cannot be written, or contains games of another run.
     DataError
         The file is not a database, or one of its tables has other columns.
-    DatabaseUnavailableError
-        The server cannot be reached.
     """
 
     def __init__(
-        self, location: str, *, isolation: Isolation = "process", first: int = 0, run: str = ""
+        self, file: Path | str, *, isolation: Isolation = "process", first: int = 0, run: str = ""
     ) -> None:
-        self._location, self._url = _store_location(location), location
+        hint = "Choose another location for the run (--out)."
+        self._location = StoreLocation(str(file), Path(file), "history", hint)
         self._isolation, self._first, self._run = isolation, first, run
         # A list, because histories from `numbered_from` share the reader.
         self._reader: list[GuardedDatabase] = []
@@ -218,8 +210,6 @@ class History:
         ------
         GameTakenError
             Another process has restarted the game.
-        DatabaseUnavailableError
-            The server cannot be reached.
         """
         rows = [{"game": game, **asdict(event)} for event in events]
         got = [
@@ -253,8 +243,8 @@ class History:
         with self._opening:
             if not self._reader:
                 policy = Policy(tables=_SHOWN, masks={"games.seed": None}, row_filters=rows)
-                backend = plugins.backend_for(self._url)
-                opened = backend.open(self._url, policy=policy, isolation=self._isolation)
+                backend, file = plugins.backend("sqlite"), self._location.url
+                opened = backend.open(file, policy=policy, isolation=self._isolation)
                 self._reader.append(opened)
             return self._reader[0].with_rows(rows)
 
@@ -293,11 +283,6 @@ class History:
                     f"{self._location.shown} is not a history, because its table '{table.name}' "
                     "has other columns: choose another location for the run (--out)."
                 )
-
-
-def _store_location(location: str) -> StoreLocation:
-    hint = "Choose another location for the run (--out)."
-    return StoreLocation(*store_address(location, "history"), "history", hint)
 
 
 def _add(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:

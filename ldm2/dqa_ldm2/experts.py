@@ -58,7 +58,7 @@ def expert_trajectories(
         )
     # Only the history contains the observation after the last action.
     with tempfile.TemporaryDirectory() as folder:
-        file = str(Path(folder) / "experts.sqlite")
+        file = Path(folder) / "experts.sqlite"
         with closing(History(file, isolation="none")) as history:
             world = factory.make(factory.settings() if settings is None else settings, history)
             if len(world.players) != 1:

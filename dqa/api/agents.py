@@ -15,7 +15,7 @@ from dqa.core import errors
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.decision import Ending
 from dqa.core.display import Display
-from dqa.core.errors import AuditError, DqaError, UnknownNameError, UsageError
+from dqa.core.errors import AuditError, UnknownNameError, UsageError
 from dqa.core.events import ReviewKind
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
@@ -171,10 +171,10 @@ def _ask_tool(database: Database, decisions: Decisions) -> StructuredTool:
     def run(**asked: Any) -> tuple[str, Decided]:  # noqa: ANN401  (fields of a question)
         try:
             decided = decide(decisions, database, **asked)
-        except DqaError as error:
-            if _is_fixable(error):
-                raise ToolException(bounded(str(error))) from error
+        except AuditError:
             raise
+        except (errors.QueryError, errors.UnparsableReplyError, UsageError) as error:
+            raise ToolException(bounded(str(error))) from error  # the agent can fix the cause
         return decided.text, decided
 
     return StructuredTool(
@@ -185,13 +185,6 @@ def _ask_tool(database: Database, decisions: Decisions) -> StructuredTool:
         response_format="content_and_artifact",
         handle_tool_error=True,
     )
-
-
-def _is_fixable(error: DqaError) -> bool:
-    """Return whether an agent can fix the cause of an error by another call."""
-    if isinstance(error, AuditError):
-        return False
-    return isinstance(error, errors.QueryError | errors.UnparsableReplyError | UsageError)
 
 
 def require_askable(decisions: Decisions) -> None:

@@ -178,7 +178,6 @@ class StoredWork:
 @contextmanager
 def _handling_errors(store: RunStore) -> Iterator[None]:
     location = store.location
-    stored = "" if location is None else f" Resume it with '{resume_command(location)}'."
     try:
         yield
         store.close()
@@ -193,7 +192,8 @@ def _handling_errors(store: RunStore) -> Iterator[None]:
         problem = describe_file_error(error, file) if isinstance(error, OSError) else str(error)
         if problem is None:
             raise
-        raise errors.InfrastructureError(f"{problem}{stored}") from error
+        how = "" if location is None else f" Resume it with '{resume_command(location)}'."
+        raise errors.InfrastructureError(f"{problem}{how}") from error
     except errors.CrashError as error:
         spec = store.record.spec
         repeated = spec is not None and spec.epochs > 1

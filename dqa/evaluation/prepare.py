@@ -179,8 +179,8 @@ def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
     """Return, for each user's own database, the schemas of the scenarios that ask about it."""
     schemas_of: dict[str, dict[str, Schema]] = {}
     for question in questions.questions:
-        scenario = plugins.scenario_of(question)
-        if scenario is not None and questions.has_location(question):
+        scenario = plugins.scenario_of(question) if questions.has_location(question) else None
+        if scenario is not None:
             schemas_of.setdefault(question.situation, {}).setdefault(scenario.name, scenario.schema)
     return {name: tuple(schemas.values()) for name, schemas in schemas_of.items()}
 

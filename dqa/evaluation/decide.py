@@ -157,7 +157,7 @@ class Worker:
         """Make one decision without judging it."""
 
         def ask() -> Decision:
-            decider = self._setup.decider_of(task)
+            decider = self._setup.deciders[task.epoch - 1][task.decider]
             with self._databases.of(task) as database:
                 return require_decision(decider.decide(task.question, database), task.decider)
 

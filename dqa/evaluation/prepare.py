@@ -282,10 +282,6 @@ class Setup:
             for model in (self.models[decider],)
         )
 
-    def decider_of(self, task: Task) -> Decider:
-        """Return the decider of a task."""
-        return self.deciders[task.epoch - 1][task.decider]
-
     def open(self, task: Task) -> Database:
         """Open the database of a task read-only, after loading its situation if necessary."""
         if self.questions.has_location(task.question):

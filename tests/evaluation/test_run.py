@@ -81,13 +81,13 @@ def loading(monkeypatch: pytest.MonkeyPatch) -> Loading:
 def test_each_situation_is_loaded_once_and_closed(loading: Loading, questions: QuestionSet) -> None:
     """However many deciders and threads share it; no more are open than needed."""
     deciders = [Rule(name, lambda *_: "") for name in ("one", "two")]
-    options = RunOptions(workers=2)
+    options, frozen = RunOptions(workers=2), gc.get_freeze_count()
     run = dqa.evaluate(questions, deciders, databases="sqlite", options=options, watcher=loading)
     assert len({result.key for result in run.results}) == 12
     assert list(loading.loaded.values()) == [1] * 4
     assert loading.open_now == 0
     assert loading.most_open <= 3
-    assert not gc.get_freeze_count()
+    assert gc.get_freeze_count() <= frozen  # the collection of the tests freezes objects
 
 
 def test_a_server_that_is_away_is_no_wrong_answer_and_is_asked_again_by_a_resumed_run(

@@ -80,11 +80,6 @@ class Settings:
     budget: DecisionBudget = ENDLESS
     epoch: int = 1
 
-    def __post_init__(self) -> None:
-        """Raise `UsageError` if the limits do not allow a single reply."""
-        if self.max_steps < 1 or self.max_parse_failures < 1:
-            raise UsageError("max_steps and max_parse_failures must be at least 1.")
-
     def recorder(self) -> Recorder:
         """Return a recorder for one decision, with its budget."""
         return Recorder(self.budget, self.calls.clock.monotonic)
@@ -156,10 +151,9 @@ class DeciderFactory:
         """
         if self.needs_model and model is None:
             raise UsageError(f"The decider '{self.name}' needs a chat model: choose one (--model).")
-        fields = self._fields()
         for option in settings.options:
-            if option not in fields:
-                raise UnknownNameError(f"setting of '{self.name}'", option, fields)
+            if option not in self.options:
+                raise UnknownNameError(f"setting of '{self.name}'", option, self.options)
         if self.settings is None:
             return self._make(model, settings)
 
@@ -182,11 +176,6 @@ class DeciderFactory:
         return made
 
     @property
-    def options(self) -> tuple[str, ...]:
-        """The names of the decider's own settings."""
-        return tuple(self._fields())
-
-    @property
     def setting_infos(self) -> tuple[SettingInfo, ...]:
         """The decider's own settings, for lists.
 
@@ -194,7 +183,7 @@ class DeciderFactory:
         """
         if self.settings is None:
             return ()
-        options = {name: option for option, name in reversed(self._fields().items())}
+        options = {name: option for option, name in reversed(self.options.items())}
         fields = [name for name in self.settings.model_fields if name in options]
         properties = self.settings.model_json_schema()["properties"]
         described = {options[name]: properties[name] for name in fields}
@@ -203,8 +192,9 @@ class DeciderFactory:
             for name, field in described.items()
         )
 
-    def _fields(self) -> dict[str, str]:
-        """Return the field of each option.
+    @property
+    def options(self) -> dict[str, str]:
+        """The field of each of the decider's own settings, by the name of the setting.
 
         The family's options come before the decider's own options.
         """
@@ -221,7 +211,7 @@ class DeciderFactory:
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' does not accept the settings {own!r}.")
-        fields = self._fields()
+        fields = self.options
 
         def given(options: Mapping[str, str]) -> dict[str, Any]:
             return {fields[option]: options[option] for option in fields if option in options}

@@ -117,7 +117,7 @@ def test_a_family_and_a_decider_of_it_are_told_apart() -> None:
     """What is for one decider goes before what is for all; some fields are neither."""
     one = patient(family="waiting", fixed=("mood",), apart=("share",))
     other = patient("hasty", family="waiting")
-    assert one.options == (
+    assert tuple(one.options) == (
         *("waiting.tries", "waiting.quietly"),
         *("patient.tries", "patient.quietly", "patient.share"),
     )

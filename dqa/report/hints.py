@@ -53,9 +53,7 @@ def next_steps(location: RunLocation, results: Sequence[Result], *, games: bool)
         measures = "Count retrievals, re-planning and classes of failures"
         steps[measures] = shell_command("analyse", str(location))
         if all(r.model == NO_MODEL or is_scripted(r.model) for r in results):
-            steps[_USE_A_MODEL] = "the same command with --model openai:gpt-5 and another --out"
+            chat = "Use a language model instead of the program (OPENAI_API_KEY or --base-url)"
+            steps[chat] = "the same command with --model openai:gpt-5 and another --out"
     lines = (line for what, how in steps.items() for line in (f"  {what}:", f"    {how}"))
     return ["What next?", *lines]
-
-
-_USE_A_MODEL = "Use a language model instead of the program (OPENAI_API_KEY or --base-url)"

@@ -73,7 +73,7 @@ def write_logs(
             "samples": samples,
         }
         safe = quote(task, safe=" ()[],;=@").translate(dict.fromkeys(map(ord, "_% "), "-"))
-        yield f"{started}_{safe}_{identity}.json", json_bytes(log)
+        yield f"{started}_{safe}_{identity}.json", json_bytes(redacted(log))
 
 
 def _identity(*parts: str) -> str:
@@ -83,7 +83,7 @@ def _identity(*parts: str) -> str:
 def _spec(run: Run, rows: Sequence[ExportedDecision]) -> Json:
     first = rows[0]
     ids = list(dict.fromkeys(row.question.partition("/")[2] for row in rows))
-    spec = {} if run.spec is None else redacted(run.spec.to_json())
+    spec = {} if run.spec is None else run.spec.to_json()
     return {
         "task": f"{first.scenario}/{first.database}",
         "solver": first.decider,
@@ -140,7 +140,7 @@ def _sample(row: ExportedDecision, trace: Trace | None, question: Question | Non
         "working_time": row.seconds,
     }
     if row.outcome.repeated:
-        message = str(redacted(row.error or row.outcome.value))
+        message = row.error or row.outcome.value
         traceback = traceback or message
         sample["error"] = {"message": message, "traceback": traceback, "traceback_ansi": traceback}
     return sample
@@ -197,7 +197,7 @@ def _conversation(
                 messages.append(reply)
             case events.ToolEvent() if messages:
                 about = {"id": f"call_{len(messages)}", "function": event.tool}
-                arguments = {"statement": redacted(event.statement)}
+                arguments = {"statement": event.statement}
                 calls = reply.setdefault("tool_calls", [])
                 calls.append(about | {"arguments": arguments, "type": "function"})
                 error = None if event.error is None else {"type": "unknown", "message": event.error}
@@ -206,18 +206,18 @@ def _conversation(
             case events.ParseFailureEvent():
                 messages.append(_message("user", event.problem))
             case events.EndingEvent() if event.traceback is not None:
-                traceback = str(redacted(event.traceback))
+                traceback = event.traceback
     return prompt, messages, traceback
 
 
 def _message(role: str, text: str) -> Json:
-    return {"role": role, "content": str(redacted(text))}
+    return {"role": role, "content": text}
 
 
 def _assistant_message(text: str, model: str, reasoning: str = "") -> Json:
     """Return a reply as a message. The model's reasoning comes before the text."""
     message = _message("assistant", text) | {"source": "generate", "model": model}
     if reasoning:
-        thought = {"type": "reasoning", "reasoning": str(redacted(reasoning))}
+        thought = {"type": "reasoning", "reasoning": reasoning}
         message["content"] = [thought, {"type": "text", "text": message["content"]}]
     return message

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dqa
+from dqa import plugins
 from dqa.core.errors import UnknownNameError
 from dqa.evaluation.connecting import PassedObjects, connect, named_decider
 from dqa.evaluation.options import CallOptions
@@ -32,26 +34,14 @@ def spec(**fields: object) -> RunSpec:
     return RunSpec(**(given | fields))
 
 
-class Home(dqa.Decider):
-    """Chooses the first candidate."""
-
-    name = "first@home"
-
-    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
-        return dqa.Decision(dqa.Ending.ANSWERED, choice=(question.candidates or ("",))[0])
-
-
 def test_a_decider_may_name_its_model(tmp_path: Path) -> None:
     """Results call it by both names; other deciders use the model of the spec."""
     own = f"iterrag@{ANALYST}"
-    names = ("random", own, "first@home")  # the last one is the whole name of an own decider
-    unused = "openai:unused"  # without a key, but no decider needs it
-    run = dqa.evaluate(spec(model=unused), [*names[:2], Home()], out=tmp_path / "run")
-    assert Counter((r.decider, r.model) for r in run.results) == {
-        ("random", "none"): 2,
-        (own, ANALYST): 2,
-        ("first@home", "none"): 2,
-    }
+    names = ("random", own, "first@home")
+    mine = replace(plugins.decider("first"), name=names[-1])  # the whole name of an own decider
+    run = dqa.evaluate(spec(model="openai:unused"), [*names[:2], mine], out=tmp_path / "run")
+    found = {(r.decider, r.model) for r in run.results}
+    assert found == {(names[0], "none"), (own, ANALYST), (names[-1], "none")}
     alone = dqa.evaluate(spec()).results
     assert [r.choice for r in alone] == [r.choice for r in run.results if r.decider == own]
     (listed,) = dqa.find_runs(tmp_path)
@@ -70,21 +60,21 @@ def test_a_run_with_a_list_of_models_is_still_read(tmp_path: Path) -> None:
         run_script(tmp_path / "run" / "run.db", f"UPDATE dqa_runs SET record = {old}")
         found = dqa.read_run(tmp_path / "run")
         assert (found.results, found.spec) == (run.results, run.spec)
-        if resumes:
+        refused = nullcontext() if resumes else pytest.raises(dqa.UsageError, match="not resume")
+        with refused:
             assert dqa.evaluate(spec(), out=tmp_path / "run").made == 0
-        else:
-            with pytest.raises(dqa.UsageError, match="not resume it"):
-                dqa.evaluate(out=tmp_path / "run", resume=True)
 
 
 def test_the_server_of_the_model_is_that_of_its_provider() -> None:
     """Another provider gets neither its address nor its parameters."""
     server = ModelSpec(name="openai:a", base_url="http://localhost:1/v1", top_p=0.5)
-    found = Deciding(model=server)
-    assert found.model_named("openai:b") == server.changed(name="openai:b")
-    assert found.model_named("other:b") == ModelSpec(name="other:b")
-    options = Deciding(model=server.changed(name=ANALYST))
-    assert options.model_named("openai:b") == server.changed(name="openai:b")
+    options = server.changed(name=ANALYST)
+    for given, named, model in (
+        (server, "openai:b", server.changed(name="openai:b")),
+        (server, "other:b", ModelSpec(name="other:b")),
+        (options, "openai:b", server.changed(name="openai:b")),
+    ):
+        assert Deciding(model=given).model_named(named) == model
 
 
 def test_every_epoch_has_the_seed_that_follows() -> None:

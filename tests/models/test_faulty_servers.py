@@ -102,7 +102,7 @@ def refuses(name: str, answer: Answer, words: str, **more: object) -> Mode:
 
 PAGE = b"<html><body>Bad gateway</body></html>"
 CUT = completion()[:60]
-HUGE = completion({"content": "x" * 1_100_000})
+HUGE = completion({"content": "x" * 16_100_000})
 NO_MESSAGE = b'{"choices": [{"index": 0, "finish_reason": "stop"}]}'
 ONLY_THINKS = {"content": "", "reasoning_content": "Let me see"}
 THINKS_IN_PARTS = {

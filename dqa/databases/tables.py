@@ -269,11 +269,8 @@ def write_situation(  # noqa: PLR0913
             f"The database cannot store the situation '{situation.name}': {one_line(error)}."
         ) from error
     if tag is not None:
-        values = (tag.scenario, tag.name, tag.content_hash, tag.rows)
-        columns = [([value], c.stored) for value, c in zip(values, _TAG.columns, strict=True)]
-        where = table_name(dialect, namespace, TAG_TABLE)
-        for statement in insert_statements(where, _TAG.column_names, columns, dialect):
-            run(statement)
+        rows = Table.from_rows(_TAG, [(tag.scenario, tag.name, tag.content_hash, tag.rows)])
+        fill(table_name(dialect, namespace, TAG_TABLE), rows)
 
 
 # Small tables from Python values

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
 
 from dqa.core.run_stores import TABLE_PREFIX
 from dqa.guard.check import GuardVerdict, Refusal
@@ -84,6 +85,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     rules.check_classes()
     for node in parsed.nodes:
         rules.check(node)
+    rules.check_names(query.tokens)
     require_short_values(parsed)
     if dialect == "postgres":
         require_short_arrays(parsed.nodes)
@@ -133,6 +135,30 @@ class _Rules:
             f". {hint.strip()}" if hint else "; if it only reads, add it to the policy's functions"
         )
         raise Refusal(f"the function {name} is not in the list of functions that only read{end}")
+
+    def check_names(self, tokens: Sequence[Token]) -> None:
+        """Refuse names that mean something else in this database.
+
+        A function of the user may have the name of an allowed function. In ``NULL::list``,
+        PostgreSQL finds a table, but sqlglot reads a type of another database.
+        """
+        if not self.policy.restricts:
+            return
+        own = self.policy.own_functions
+        own -= {name.rpartition(".")[2] for name in self.policy.functions}
+        keywords, nodes = dialect_of(self.dialect).tokenizer_class.KEYWORDS, self.parsed.nodes
+        found = {getattr(one.this, "name", "") for one in nodes if isinstance(one, exp.DataType)}
+        starts = {one.meta_get("start") for one in nodes if isinstance(one, exp.Identifier)}
+        for token, after in pairwise((*tokens, tokens[-1])):
+            name, kind = token.text.casefold(), keywords.get(token.text.upper())
+            if name in own and after.token_type is TokenType.L_PAREN:
+                raise Refusal(
+                    f"the database has its own function {name}, which could read hidden data; if "
+                    "it may be called, add it to the policy's functions"
+                )
+            is_type = token.start not in starts and kind is not None and kind.name in found
+            if is_type and self._is_hidden_row(name):
+                raise _hidden_type(name)
 
     def check(self, node: exp.Expr) -> None:
         """Check a node by the rules of its class."""
@@ -258,7 +284,10 @@ class _Rules:
                 f"the table {name} belongs to a run store; to read it, list it in the policy's "
                 "tables"
             )
-        is_known = name.casefold() in self.policy.visible_tables
+        # PostgreSQL searches the catalogue first, so a table pg_class of the user needs its schema.
+        is_shadowed = self.dialect == "postgres" and not schema and name.startswith("pg_")
+        is_own = name.casefold() in self.policy.visible_tables
+        is_known = is_own and not is_shadowed
         if self.dialect == "duckdb" and not is_known:
             self._refuse_file(node)
         full = f"{schema}.{name}" if schema else name
@@ -272,7 +301,8 @@ class _Rules:
         )
         if is_system and not listed and not is_known:
             hint = closest(full, self.known["tables"], 0.7)
-            raise Refusal(f"the system table {full} may not be read.{hint}".rstrip(".?"))
+            own = "; write its schema before its name" * is_own
+            raise Refusal(f"the system table {full} may not be read{own}.{hint}".rstrip(".?"))
         if self.scope is not None:
             is_catalogue = bool(listed) or name in self.known["tables that look outside"]
             self._check_schema(node, self.scope, is_known=is_known, is_catalogue=is_catalogue)
@@ -352,13 +382,27 @@ class _Rules:
         text = kind.sql(dialect_of(self.dialect)) if isinstance(kind, exp.Expr) else str(kind)
         *owner, last = exp.to_table(text, dialect=dialect_of(self.dialect)).parts
         name = last.name.lower()
-        if node.expressions and name not in self.known.syntax:
+        if node.expressions and name not in self.known["types"]:
             raise Refusal(f"the type {name} may not have a size here; leave out the brackets")
         has_row_types = self.dialect == "postgres" and self.policy.restricts
         if self.scope is None and not has_row_types:
             return
-        if [part.name.lower() for part in owner] != ["pg_catalog"]:
+        known = self.policy.type_names
+        is_own = bool(owner) and [part.name.lower() for part in owner] != ["pg_catalog"]
+        if is_own:
             self._refuse_outside(owner, "type", name)
-        known = self.known.syntax | self.known["types before a string"]
-        if name not in known | self.policy.type_names:
-            raise Refusal(f"the type {name} is not a type of the visible schema")
+        if not (is_own and has_row_types):
+            known |= self.known["types"] | self.known["types before a string"]
+        if name not in known or self._is_hidden_row(name):
+            raise _hidden_type(name)
+
+    def _is_hidden_row(self, name: str) -> bool:
+        """Return whether the name of a type would be the row type of a hidden table."""
+        is_hidden = name in self.policy.known_tables.keys() - self.policy.type_names
+        # PostgreSQL has a type _x for each of its own types x.
+        is_type = f"_{name}" in self.known["names that call"]
+        return self.dialect == "postgres" and is_hidden and not is_type
+
+
+def _hidden_type(name: str) -> Refusal:
+    return Refusal(f"the type {name} is not a type of the visible schema")

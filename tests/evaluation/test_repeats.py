@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from contextlib import nullcontext
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 import dqa
 from dqa import plugins
-from dqa.core.errors import UnknownNameError
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.connecting import PassedObjects, connect, named_decider
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
@@ -20,7 +21,6 @@ from dqa.loaders.sources import GeneratedQuestions
 from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import Answer
 from dqa.testing.models import PreparedReplies
-from tests.programs import run_python
 from tests.sqlite_files import run_script
 from tests.stored import change_results
 
@@ -99,24 +99,32 @@ def test_epochs_are_resumed_and_chosen_among(tmp_path: Path) -> None:
         again.select("locating/2", epoch=3)
 
 
-def test_a_changed_own_decider_is_not_mixed_with_its_earlier_version(tmp_path: Path) -> None:
+def test_a_changed_own_decider_is_not_mixed_with_its_earlier_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Unless the caller resumes the run."""
-    program = """import sys, dqa
+    program = """import dqa
 class Own(dqa.Decider):
     name = "own"
     def decide(self, question, database):
         return dqa.Decision(dqa.Ending.ANSWERED, answer="{0}")
-try:
-    about = dqa.GeneratedQuestions(scenarios=["locating"], count=1)
-    run = dqa.evaluate(about, [Own()], databases="sqlite", out="run", resume="resume" in sys.argv)
-    print(run.results[0].answer)
-except dqa.UsageError as error:
-    print(error)
 """
-    expected = [("v1", "", "v1"), ("v2", "", "'own'"), ("v2", "resume", "v1")]
-    for answer, how, said in [*expected, ("v2", "", "v1"), ("v1", "", "'own'")]:
-        (tmp_path / "own.py").write_text(program.format(answer))
-        assert said in run_python(tmp_path / "own.py", how, cwd=tmp_path).stdout
+    monkeypatch.syspath_prepend(tmp_path)
+    for version in ("own_v1", "own_v2"):
+        (tmp_path / f"{version}.py").write_text(program.format(version))
+    about = GeneratedQuestions(scenarios=("locating",), count=1)
+
+    def answer(version: str, *, resume: bool = False) -> str | None:
+        own = importlib.import_module(version).Own()
+        run = dqa.evaluate(about, [own], databases="sqlite", out=tmp_path / "run", resume=resume)
+        return run.results[0].answer
+
+    assert answer("own_v1") == "own_v1"
+    with pytest.raises(UsageError, match="'own'"):
+        answer("own_v2")
+    assert answer("own_v2", resume=True) == answer("own_v2") == "own_v1"
+    with pytest.raises(UsageError, match="'own'"):
+        answer("own_v1")
 
 
 def test_a_replay_plays_each_epoch_its_own_replies(tmp_path: Path) -> None:

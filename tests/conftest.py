@@ -92,17 +92,20 @@ DATA = ("release_dir", "dellma_release_dir")
 LONGEST = (
     "integration/test_ray.py",
     "integration/test_own_servers.py",
+    "integration/test_contract.py",
     "test_documented_commands.py",
+    "evaluation/test_run_stores.py",
     "test_safe_path.py",
     "integration/test_hostile.py",
-    "integration/test_neo4j.py",
-    "docker/test_compose_up.py",
-    "integration/test_relational.py",
+    "databases/test_contract.py",
     "evaluation/test_processes.py",
-    "evaluation/test_kills.py",
-    "planrag/test_variants.py",
+    "docker/test_compose_up.py",
+    "test_start.py",
+    "test_testing_page.py",
+    "worlds/test_household.py",
+    "worlds/company/test_methods.py",
 )
-"""The slowest files."""
+"""The slowest files, and slow ones that would be among the last."""
 REASONS = {
     "released": "that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR)",
     "integration": "that need a server (docker/README.md)",

@@ -393,7 +393,9 @@ class _Rules:
             self._refuse_outside(owner, "type", name)
         if not (is_own and has_row_types):
             known |= self.known["types"] | self.known["types before a string"]
-        if name not in known or self._is_hidden_row(name):
+        is_table = is_own and has_row_types and name in self.policy.known_tables
+        is_hidden = is_table and not self.policy.allows_table(name, owner[-1].name)
+        if name not in known or is_hidden or self._is_hidden_row(name):
             raise _hidden_type(name)
 
     def _is_hidden_row(self, name: str) -> bool:

@@ -19,7 +19,7 @@ SCRIPT = (
     "CREATE TABLE shop (shop_name VARCHAR(20))",
     "INSERT INTO shop VALUES ('north')",
     "CREATE SCHEMA sales",
-    "CREATE TABLE sales.sale (price INTEGER)",
+    "CREATE TABLE sales.sale (price INTEGER); CREATE TABLE sales.shop (shop_name VARCHAR(20))",
     "INSERT INTO sales.sale VALUES (7)",
     "CREATE SCHEMA salaries",
     "CREATE TABLE salaries.salary (amount INTEGER)",
@@ -54,11 +54,14 @@ def test_schemas_of_a_policy_are_described_and_joined(
                 assert database.query(joined.format(written)).rows == (("north", 7),)
             with pytest.raises(RefusedStatementError):
                 database.query("SELECT * FROM salaries.salary")
-        hiding = Policy(schemas=SALES.schemas, denied_columns=frozenset({"sale.price"}))
+        tables, denied = frozenset({"sales.sale", "sales.shop"}), frozenset({"sale.price"})
+        hiding = Policy(schemas=SALES.schemas, tables=tables, denied_columns=denied)
         with closing(dqa.open_database(location, policy=hiding)) as database:
-            for statement in ("price FROM sales.sale", "price FROM sale", "* FROM sales.SALE"):
+            assert database.query("SELECT * FROM sales.shop").rows == ()
+            reads = ("price FROM sales.sale", "price FROM sale", "* FROM sales.SALE", "* FROM shop")
+            for read in reads:
                 with pytest.raises(QueryError):
-                    database.query(f"SELECT {statement}")
+                    database.query(f"SELECT {read}")
         with closing(dqa.open_database(location)) as database:
             assert {table.name for table in database.schema().tables} == {"shop"}
             with pytest.raises(RefusedStatementError):

@@ -47,7 +47,7 @@ class ExploredTree(Finding):
     scale
         The payoffs that correspond to the rewards 0 and 1.
     outline
-        The tree as lines of text. Rewards and payoffs are between 0 and 1.
+        The tree as lines of text, with rewards and payoffs scaled to the range from 0 to 1.
     """
 
     model_config = ConfigDict(title="explored states")

@@ -250,7 +250,7 @@ def _thought(reply: Any, options: Options | None) -> Thought:  # noqa: ANN401  (
     if isinstance(reply, str):
         reply = {"thought": reply}
     if not isinstance(reply, Mapping):
-        raise UnparsableReplyError("A thought is neither a text nor an object.")
+        raise UnparsableReplyError("A thought in the reply is neither a text nor an object.")
     thought = reply.get("thought", reply.get("text", ""))
     text = thought.strip() if isinstance(thought, str) else ""
     if options is None:

@@ -46,8 +46,8 @@ class Limits:
     unit
         Amounts are multiples of this number, > 0; None allows any amount.
     share
-        The proportion of the states, > 0 and <= 1, whose mean utility is maximised. These are the
-        states with the lowest utilities. 1 means all states.
+        A proportion of the states, > 0 and <= 1; 1 means all states. The mean utility of this
+        proportion is maximised, taken over the states with the lowest utilities.
     """
 
     budget: float

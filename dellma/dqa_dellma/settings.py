@@ -71,13 +71,13 @@ class DellmaSettings(DirectSettings):
         "affect the item's action (bearing), or all factors (whole, as in the paper)",
     )
     general: int = Field(
-        default=2, ge=0, description="number of requested latent factors that affect all actions"
+        default=2, ge=0, description="number of latent factors to request that affect all actions"
     )
     own: int = Field(
-        default=2, ge=0, description="number of requested latent factors that affect one action"
+        default=2, ge=0, description="number of latent factors to request for each action"
     )
     factors: int = Field(
-        default=16, ge=1, description="maximum number of requested latent factors (k in the paper)"
+        default=16, ge=1, description="maximum number of latent factors to request (k in the paper)"
     )
     values: int = Field(
         default=3, ge=2, description="number of values of each factor (l in the paper)"

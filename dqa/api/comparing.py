@@ -137,8 +137,8 @@ def _select(found: Sequence[Contestant], deciders: Sequence[str]) -> list[Contes
     if len(chosen) < 2:
         taking_part = ", ".join(f"'{one.name}'" for one in chosen) or "no decider"
         raise UsageError(
-            f"This comparison is about {taking_part}, but needs at least two contestants. Name a "
-            "run with several deciders, or several runs."
+            f"A comparison needs at least two contestants, but this one has only {taking_part}. "
+            "Name a run with several deciders, or several runs."
         )
     return chosen
 

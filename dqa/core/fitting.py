@@ -179,7 +179,7 @@ def _field_index(schema: DatabaseSchema) -> tuple[list[tuple[Part, Field]], Inde
 
 @lru_cache(maxsize=8)
 def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
-    """Return, for each part, its short form and the tokens of its full and of its short form."""
+    """Return the short form of each part, and the numbers of tokens of the full and short forms."""
     brief = [_shorten(part) for part in schema.parts]
     return brief, _costs(schema.lines()), _costs(map(schema.describe, brief))
 

@@ -154,7 +154,7 @@ def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
 
 
 def _split_lines(lines: list[str]) -> list[str]:
-    """Return the lines of a plan. Each consecutive number in a paragraph begins a new line."""
+    """Return the lines of a plan. In a paragraph, each step number (1., 2., ...) begins a line."""
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
     for place, text in enumerate(paragraphs):
         if marks := _inline_marks(text):

@@ -105,7 +105,7 @@ def fits_form(text: str, form: str) -> bool:
 
 
 def forms_of(form: str) -> tuple[str, ...]:
-    """Return the forms in a `Question.free_form`, which may be empty."""
+    """Return the forms that a `Question.free_form` lists; none if it is empty."""
     return tuple(one for one in form.split(_OR) if one)
 
 

@@ -201,7 +201,8 @@ class DatabaseSchema:
     def to_text(self) -> str:
         """Return the text of the schema for a model, one part per line.
 
-        Names are written as in statements. `dqa.core.fitting.fit_schema` shortens long schemas.
+        Names are quoted where a statement must quote them. `dqa.core.fitting.fit_schema` shortens
+        long schemas.
         """
         notes = (f"({visible(note)}.)" for note in self.notes)
         return "\n".join((*self.lines(), *notes))

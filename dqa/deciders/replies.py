@@ -55,7 +55,7 @@ def read_action(
     without a name, such as "Action 2", means the action with this number in the list. If another
     action has this number as its name, the decision is ambiguous. A number without a label means
     the action with this name, otherwise the action at this position (from 1) in the list.
-    `dqa.deciders.answers.read_answer` reads all other decisions.
+    `dqa.deciders.answers.read_answer` reads a decision in any other form.
 
     Raises
     ------

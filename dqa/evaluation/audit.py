@@ -312,7 +312,7 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     Parameters
     ----------
     question_set
-        Questions of scenarios that have a simulator.
+        Questions of scenarios that have a simulator, or with recorded outcomes.
     rule_set
         The name of a rule set. By default, it is the rule set that the question set names. If the
         question set names none, it is the first rule set of the simulator.

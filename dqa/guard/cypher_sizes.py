@@ -160,7 +160,8 @@ def range_of(arguments: str, largest: float) -> Size:
     Parameters
     ----------
     arguments
-        The text between the brackets of range(), without spaces and the content of inner brackets.
+        The text between the brackets of range(). Spaces and the content of inner brackets are
+        removed.
     largest
         The size of the largest value that the statement creates before this range.
 

@@ -305,8 +305,8 @@ def _is_mysql_word(
 def _unread_by_mysql(tokens: Sequence[Token]) -> set[int]:
     """Return the positions of tokens that sqlglot cannot read in MySQL's dialects.
 
-    These are the signs around dates and times, ``{d`` and ``}``, and the options of a column of
-    JSON_TABLE, as in ``DEFAULT 'x' ON EMPTY``.
+    These are the markers around a date or time (``{d '2024-01-01'}``), and the options of a column
+    of JSON_TABLE (``DEFAULT 'x' ON EMPTY``).
     """
     kinds = [token.token_type for token in tokens]
     found = set[int]()

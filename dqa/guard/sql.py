@@ -353,8 +353,7 @@ class _Rules:
         before = self.parsed.text[: node.parts[0].meta.get("start", 0)].rstrip()
         if before.endswith("(") and not node.db and not node.this.args.get("quoted"):
             raise Refusal(
-                f"({node.name.upper()} ...) is not a query; if this is the name of a table, quote "
-                "it"
+                f"({node.name.upper()} ...) is not a query; if {node.name} is a table, quote it"
             )
 
     def _check_alias(self, node: exp.TableAlias) -> None:

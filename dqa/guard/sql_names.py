@@ -71,8 +71,8 @@ def require_columns(parsed: Parsed, policy: Policy) -> None:
 def _columns_of_sources(parsed: Parsed, policy: Policy) -> dict[str, list[frozenset[str] | None]]:
     """Return the known columns of each table, query, function and join in FROM, by its name.
 
-    A name means a row of its table, query or join. The name of a function may mean any value, so a
-    function has None in place of columns.
+    Used as a value, the name of a table, query or join stands for a whole row. The name of a
+    function can stand for any value, so None replaces its columns.
     """
     rows = frozenset[str]()
     sources: dict[str, list[frozenset[str] | None]] = {name: [rows] for name in parsed.joins}

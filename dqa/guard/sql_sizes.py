@@ -1,4 +1,4 @@
-"""Refuse SQL calls that build or search long values: a time limit may not stop such calls."""
+"""Refuse SQL functions that build or search long values: a time limit cannot always stop them."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A file has a JSON object on each line (`dqa.loaders.custom_question.OwnQuestion`). Python callers
 may pass a list of such objects. If a question names a scenario, the scenario's statement returns
-the outcomes. The whole database is read only if the scenario has a simulator in Python.
+the outcomes. Only for a scenario with a simulator in Python, dqa reads the whole database.
 """
 
 from __future__ import annotations

@@ -112,8 +112,8 @@ class UserQuestion(Record, use_attribute_docstrings=True):
         if self.scenario is None:
             if self.question is None:
                 raise UsageError(
-                    f"{question} is missing: write the decision in words. If the database contains "
-                    f"the data of a scenario, give {scenario} instead."
+                    f"{question} is missing: describe in words what to decide. If the database "
+                    f"contains the data of a scenario, give {scenario} instead."
                 )
             if self.target:
                 raise UsageError(
@@ -240,8 +240,8 @@ class OwnQuestion(UserQuestion):
     )
     heuristics: dict[str, _Candidates] = Field(
         default_factory=dict,
-        description="baselines by name; each baseline is a list or a statement, and chooses the "
-        "first value",
+        description="baselines by name; each is a list of values or a statement that returns "
+        "values; the first value is the baseline's choice",
     )
     id: _Id = Field(None, description="a unique id in the file; by default the line number")
     tags: _OneOrMore = Field((), description="tags by which results are grouped")

@@ -104,7 +104,7 @@ class _Check:
             yield from self._column(("tables", index, "key"), table.name, *table.key)
 
     def graph(self) -> Iterator[Problem]:
-        """Check the tables, columns and labels of nodes and edges."""
+        """Check the tables, columns and labels that nodes and edges name."""
         labels = [node.label for node in self._document.nodes]
         for index, node in enumerate(self._document.nodes):
             yield from self._mapped(("nodes", index), node)

@@ -29,9 +29,9 @@ class EventTablePosition(Position):
     Attributes
     ----------
     question
-        The question. Its candidates are the actions of the player in every move.
+        The question. Its candidates are the actions that the player can choose in every move.
     replies
-        The opponent's actions.
+        The actions that the opponent can choose.
     sides
         The names of the player's side and of the opponent's side in the database.
     """
@@ -73,7 +73,7 @@ class EventTablePosition(Position):
         return replace(self, events=(*self.events, event), mover=other)
 
     def describe(self) -> str:
-        """Describe the target of the question and the names of the two sides."""
+        """Describe the target of the question, and name the player's and the opponent's side."""
         about = "".join(f"{name}: {value}. " for name, value in self.question.target.items())
         own, other = self.sides
         return f"{about}You are '{own}', here called player; '{other}' is the opponent."

@@ -136,7 +136,7 @@ class Neo4jNamespaces(Namespaces):
             raise
 
     def drop(self, namespace: str) -> None:
-        """Drop the nodes, the tag, the constraints and the indexes of a label."""
+        """Drop a namespace: its nodes, its tag, and the constraints and indexes of its label."""
 
         def remove(transaction: neo4j.ManagedTransaction) -> None:
             transaction.run(_CLEAR.format(quote_name(namespace))).consume()

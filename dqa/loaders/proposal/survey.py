@@ -32,8 +32,8 @@ class SurveyedColumn:
     Attributes
     ----------
     type
-        The type of the column in a scenario. If the database's type is unknown, the sample values
-        determine it.
+        The type of the column in a scenario. It is derived from the column's type in the database,
+        or, if that type is unknown, from the sample values.
     samples
         Sample values of the column.
     """

@@ -194,7 +194,7 @@ def _describe(report: engine.Report, period: int) -> str:
 
 @lru_cache(maxsize=4)
 def _begun(seed: int, settings: CompanySettings) -> tuple[Company, engine.State, Books]:
-    """Return the company of a seed, its state after the history, and its books."""
+    """Return the company of a seed, its state after the periods before the game, and its books."""
     company = draw_company(seed, settings)
     books = Books(company, seed)
     state = engine.play_history(company, seed, engine.begin(company), books)

@@ -50,7 +50,7 @@ class InformedSearch(InformedPolicy):
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
-        """Return the action with the most visits. If an utterance is next, repeat the proposal."""
+        """Return the action with the most visits. An utterance states the player's proposal."""
         known = cast("NegotiationPosition", position)
         if known.part == "utterance":
             return known.fallback

@@ -71,7 +71,7 @@ class Source(BaseModel, extra="forbid", frozen=True):
         default=None,
         ge=1,
         le=2_000_000,
-        description=f"the number of products; by default {PRODUCTS}, or all products in 'items'",
+        description=f"the number of products; by default {PRODUCTS}; with 'items', all of them",
     )
     seed: int = Field(default=0, ge=0, description="the seed of a generated catalogue")
     items: str = Field(

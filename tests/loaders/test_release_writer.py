@@ -117,8 +117,8 @@ def test_questions_that_do_not_fit_the_layout_are_refused(tmp_path: Path) -> Non
     ((question, truth),) = question_set.labelled
     for asked, answers, message in (
         (replace(question, id="first"), truth.answers, "must be a number"),
-        (question, (), "exactly one str"),
-        (question, ("krakow", "baltic"), "exactly one str"),
+        (question, (), "exactly one answer"),
+        (question, ("krakow", "baltic"), "exactly one answer"),
         (
             replace(question, scenario="custom"),
             truth.answers,

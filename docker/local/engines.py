@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import signal
 import tempfile
 from dataclasses import dataclass
@@ -15,9 +14,6 @@ USER = "dqa"
 DATABASE = "dqa"
 _MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin"  # version in the pom
 _HERE = Path(__file__).resolve().parent
-_LOG_ROOM = 256 << 20
-"""The minimum free space in bytes for a log of MariaDB in memory."""
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - only for a private folder
 
 
 @dataclass(frozen=True)
@@ -32,12 +28,6 @@ class Site:
     def home(self) -> Path:
         """The server's home folder, which belongs to the servers' account."""
         return self.folder / "home"
-
-    @property
-    def memory(self) -> Path:
-        """A folder in memory. It is lost when the machine restarts."""
-        digest = hashlib.sha256(str(self.folder).encode()).hexdigest()[:12]
-        return _SHARED_MEMORY / f"dqa-server-{digest}"
 
     @property
     def log(self) -> Path:
@@ -98,9 +88,6 @@ class MariaDB(Engine):
 
     def create(self, site: Site) -> None:
         """Create the data folder with a user and a database."""
-        log = site.home / "data"
-        if _SHARED_MEMORY.is_dir() and shutil.disk_usage(_SHARED_MEMORY).free > _LOG_ROOM:
-            log = site.memory  # on a disk, CREATE and DROP would sync the log
         settings = {
             "datadir": site.home / "data",
             # A starting server deletes all `#sql*` files in this folder, so servers must not share
@@ -115,7 +102,6 @@ class MariaDB(Engine):
             "max-allowed-packet": "64M",
             "innodb-log-file-size": "32M",
             # The data survive a crash of the server, but not a crash of the machine.
-            "innodb-log-group-home-dir": log,
             "innodb-flush-method": "nosync",
             "innodb-flush-log-at-trx-commit": 2,
             "innodb-doublewrite": 0,
@@ -124,9 +110,9 @@ class MariaDB(Engine):
         }
         lines = (f"{key}={value}" for key, value in settings.items())
         give_file(site.home / "my.cnf", "\n".join(["[mariadbd]", *lines, ""]))
-        for folder in {site.home / "data", site.home / "tmp", log}:
-            folder.mkdir()
-            give(folder, 0o700)
+        for folder in ("data", "tmp"):
+            (site.home / folder).mkdir()
+            give(site.home / folder, 0o700)
         options = ["--auth-root-authentication-method=socket", "--skip-test-db"]
         command = [self.required("mariadb-install-db"), self._defaults(site), *options]
         run(command, what="creating MariaDB's system tables", home=site.home)

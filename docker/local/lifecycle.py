@@ -131,9 +131,8 @@ class Server:
             raise self._failed(f"did not stop within {self._timeout:.0f} s and was killed")
 
     def _discard(self) -> None:
-        for folder in (self._folder, Site(self._folder, 0, "").memory):
-            if folder.exists():
-                shutil.rmtree(folder)
+        if self._folder.exists():
+            shutil.rmtree(self._folder)
 
     def _failed(self, problem: str) -> ServerError:
         """Return an error with the end of the log."""

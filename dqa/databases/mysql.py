@@ -292,11 +292,13 @@ class MysqlNamespaces(ServerNamespaces):
     lock = f"SELECT 1, GET_LOCK(%s, {LOCK_SECONDS})"
 
     @classmethod
-    def open_driver(cls, url: URL) -> Driver[Any]:
+    def open_driver(cls, url: URL, *, autocommit: bool = True) -> Driver[Any]:
         """Connect in a mode that rejects values that do not fit their column.
 
-        The engine commits CREATE and DROP even after BEGIN.
+        Each statement is its own transaction, apart from statements after BEGIN. The engine commits
+        CREATE and DROP in any case.
         """
+        del autocommit
         strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
         return connect(url, init_command=strict, client_flag=CLIENT.MULTI_STATEMENTS)
 

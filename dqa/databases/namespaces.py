@@ -166,6 +166,8 @@ class Namespaces(ABC):
             if content in WORTHLESS:
                 self.drop(tag.namespace)
             elif content is not None:
+                if is_same(self.read(tag.namespace), tag):  # another process has just loaded it
+                    return tag, False
                 raise in_the_way(tag.namespace, content)
             self.create(situation, tag)
         return tag, True

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import psycopg
 from psycopg import Connection as Driver
+from psycopg import IsolationLevel
 from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader
 from psycopg.pq import TransactionStatus
@@ -377,15 +378,17 @@ class PostgresNamespaces(ServerNamespaces):
     """
     names = "SELECT nspname FROM pg_namespace"
     lock = f"""
-        SELECT set_config('lock_timeout', '{LOCK_SECONDS}s', false),
-            pg_advisory_lock(hashtextextended(%s, 0))
+        SELECT set_config('lock_timeout', '{LOCK_SECONDS}s', true),
+            pg_advisory_xact_lock(hashtextextended(%s, 0))
     """
     drop_option = " WITH (FORCE)"
 
     @classmethod
-    def open_driver(cls, url: URL) -> Driver[Any]:
-        """Connect. The engine always rejects values that do not fit."""
-        return connect(url)
+    def open_driver(cls, url: URL, *, autocommit: bool = False) -> Driver[Any]:
+        """Connect. Each statement of a transaction sees the committed data of other loads."""
+        driver = connect(url, autocommit=autocommit)
+        driver.isolation_level = IsolationLevel.READ_COMMITTED
+        return driver
 
     def _product(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
         major, minor = divmod(self._driver.info.server_version, 10_000)

@@ -45,7 +45,8 @@ class ServerNamespaces(Namespaces):
     Parameters
     ----------
     driver
-        The open connection of the driver, from `open_driver`.
+        The open connection of the driver. The context manager `connect` commits the transaction at
+        its end.
     url
         The URL of the database.
     wanted
@@ -72,8 +73,8 @@ class ServerNamespaces(Namespaces):
     names
         A query for the names of all namespaces.
     lock
-        A query that locks a name until the connection ends. The second value of its row is 0 if
-        another load has locked the name.
+        A query that locks a name until the connection or transaction ends. The second value of its
+        row is 0 if another load has locked the name.
     drop_option
         Options at the end of DROP DATABASE.
     """
@@ -112,16 +113,16 @@ class ServerNamespaces(Namespaces):
                 namespaces = cls(driver, url, wanted)
                 namespaces._require_version()
                 yield namespaces
+                driver.commit()
         except cls.errors as error:
             raise cls._translate(error, display_name(url)) from error
 
     @classmethod
     @abstractmethod
-    def open_driver(cls, url: URL) -> Any:  # noqa: ANN401
+    def open_driver(cls, url: URL, *, autocommit: bool = False) -> Any:  # noqa: ANN401
         """Connect in a mode that rejects values that do not fit their column.
 
-        Each statement is its own transaction, apart from statements after BEGIN. The driver's
-        errors are not converted.
+        Raise the driver's errors.
         """
 
     @abstractmethod
@@ -164,15 +165,20 @@ class ServerNamespaces(Namespaces):
         """Yield the situations in the schemas whose names begin with ``dqa_``."""
         for (name,) in sorted(self._run(self.names)):
             if name.startswith("dqa_"):
-                found = None
-                with suppress(*self.errors):  # another process has just dropped it
+                if self.is_atomic:  # otherwise a failed statement ends the transaction
+                    self._run("SAVEPOINT dqa_reading")
+                try:
                     found = self.read(name)
+                except self.errors:  # another process has just dropped the schema
+                    if self.is_atomic:
+                        self._run("ROLLBACK TO SAVEPOINT dqa_reading")
+                    continue
                 if isinstance(found, LoadedSituation):
                     yield found
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Create and fill the namespace; drop it if an error occurs."""
-        self._run(f"BEGIN; CREATE SCHEMA {quote(self.dialect, tag.namespace)}{self._options}")
+        self._run(f"CREATE SCHEMA {quote(self.dialect, tag.namespace)}{self._options}")
         try:
             write_situation(
                 *(situation, tag, self.dialect),
@@ -180,11 +186,9 @@ class ServerNamespaces(Namespaces):
                 fill=self._fill,
                 namespace=tag.namespace,
             )
-            self._run("COMMIT")
         except BaseException:
-            with suppress(*self.errors):
-                self._run("ROLLBACK")
-                if not self.is_atomic:  # the tables still exist
+            if not self.is_atomic:  # a rollback would not remove the tables
+                with suppress(*self.errors):
                     self.drop(tag.namespace)
             raise
 
@@ -204,9 +208,8 @@ class ServerNamespaces(Namespaces):
 
     def drop(self, namespace: str) -> None:
         """Drop a namespace. If this is interrupted, the rest counts as an unfinished load."""
-        if not self.is_atomic:
-            with suppress(self.errors[1]):  # an unfinished load may lack the table
-                self._run(f"DELETE FROM {table_name(self.dialect, namespace, TAG_TABLE)}")  # noqa: S608
+        if not self.is_atomic and isinstance(self.read(namespace), LoadedSituation):
+            self._run(f"DELETE FROM {table_name(self.dialect, namespace, TAG_TABLE)}")  # noqa: S608
         cascade = " CASCADE" if self.is_atomic else ""
         self._run(f"DROP SCHEMA {quote(self.dialect, namespace)}{cascade}")
 
@@ -242,26 +245,26 @@ class ServerNamespaces(Namespaces):
         name = f"dqa_scratch_{uuid4().hex[:12]}"
         url = self._url.set(database=name)
         quoted = quote(self.dialect, name)
-        self._run_alone(self._url, f"CREATE DATABASE {quoted}{self._options}")
+        self._run_committed(self._url, f"CREATE DATABASE {quoted}{self._options}")
         try:
             location = url.render_as_string(hide_password=False)
             self.run_script(location, script)
             yield location
         finally:
-            self._run_alone(self._url, f"DROP DATABASE {quoted}{self.drop_option}")
+            self._run_committed(self._url, f"DROP DATABASE {quoted}{self.drop_option}")
 
     @classmethod
     def run_script(cls, location: str, script: str) -> None:
         """Run a script as the user in the URL; raise `DataError` if the server refuses it."""
         try:
-            cls._run_alone(parse_url(location).set(drivername=cls.drivername), script)
+            cls._run_committed(parse_url(location).set(drivername=cls.drivername), script)
         except (*cls.errors, ValueError) as error:
             raise refused_script(cls.title, error) from error
 
     @classmethod
-    def _run_alone(cls, url: URL, script: str) -> None:
-        """Run a script over a new connection."""
-        with closing(cls.open_driver(url)) as driver, driver.cursor() as cursor:
+    def _run_committed(cls, url: URL, script: str) -> None:
+        """Run a script over a new connection that commits after each statement."""
+        with closing(cls.open_driver(url, autocommit=True)) as driver, driver.cursor() as cursor:
             cursor.execute(script)
             while cursor.nextset():  # raises the error of a later statement
                 pass

@@ -205,7 +205,7 @@ class Target:
         else:
             kind = resolve_name(self.backend.namespaces)
             url = sa.make_url(location).set(drivername=kind.drivername)
-            driver = kind.open_driver(url)
+            driver = kind.open_driver(url, autocommit=True)
         with closing(driver), closing(driver.cursor()) as cursor:
             for statement in statements:
                 cursor.execute(statement)

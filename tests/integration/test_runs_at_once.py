@@ -19,7 +19,7 @@ from tests.databases.engines import Target
 from tests.integration.conftest import targeted
 from tests.programs import start_python
 
-COUNT, SEED = 2, 41
+COUNT, SEED = 4, 41
 SCENARIOS = ("building", "locating")
 RUN = f"""
 import sys, dqa

@@ -108,8 +108,8 @@ function spendingOf(report) {
 function spendingChart(report) {
   const [field, name] = spendingOf(report);
   const points = bestFirst(report.contestants.filter((one) => accuracyOf(one) !== null && spentBy(one, field) !== null), accuracyOf);
-  if (!points.length) return null;
-  const most = Math.max(...points.map((one) => spentBy(one, field)), 1e-9);
+  const most = Math.max(0, ...points.map((one) => spentBy(one, field)));
+  if (!most) return null;
   const height = 230;
   const y = (share) => 20 + (1 - share) * (height - 30);
   const x = (one) => at(0.06 + 0.9 * spentBy(one, field) / most);

@@ -261,8 +261,10 @@ def _headline(
     pair = next((one for one in pairs if {one.first, one.second} == {best.name, second}), None)
     if pair is None:
         return f"{sentence}."
-    by_situations = pair.holm_by_situations
-    p = pair.holm_by_questions if by_situations is None else by_situations
+    # As in the tables of pairs: without shared situations, only the test by questions counts.
+    p, by_situations = pair.holm_by_questions, pair.holm_by_situations
+    if by_situations is not None and pair.accuracy.clusters < pair.accuracy.pairs:
+        p = by_situations
     verdict = "is statistically significant" if p < _LEVEL else "may be due to chance"
     points = f"{100 * abs(pair.accuracy.value):.1f} points"
     p_text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

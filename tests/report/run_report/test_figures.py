@@ -105,6 +105,15 @@ def test_the_headline_compares_deciders_on_the_same_questions(drawn_run: dqa.Run
     differing = headline(*shared, *hard)
     assert differing.removesuffix(alike) not in {"", differing}
     assert "careful" not in headline(*shared, *third)
+    alone = (
+        one.changed(situation=one.question)
+        for one in judged
+        if one.question not in failed and (one.database, one.epoch) == ("sqlite", 1)
+    )
+    report = dqa.read_report(dqa.Run(tuple(alone)))
+    (pair,) = (one for one in report.pairs if {one.first, one.second} == {"bold", "careful"})
+    assert pair.holm_by_situations != pair.holm_by_questions
+    assert f"p = {pair.holm_by_questions:.3f}" in report.headline
 
 
 def test_a_question_has_the_answer_of_a_judged_decision(drawn_run: dqa.Run) -> None:

@@ -132,7 +132,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
 
 
 def show(questions: QuestionSet, key: str) -> dict[str, str]:
-    """Return the texts of a question: ``question``, ``rules``, ``schema`` and ``answer``.
+    """Return the texts of a question, by the names of its parts.
 
     Raises
     ------
@@ -149,6 +149,7 @@ def show(questions: QuestionSet, key: str) -> dict[str, str]:
     answers = questions.truth_of(question).answers
     return {
         "question": question.text.strip(),
+        "target": "\n".join(map(": ".join, question.target.items())) or "none",
         "rules": question.rules.strip(),
         "schema": schema.to_text().strip(),
         "answer": ", ".join(map(str, answers)) or "not known",

@@ -114,9 +114,8 @@ def scripted_scenario(question: Question, script: str) -> Scenario:
         return found
     available = ", ".join(one.name for one in scenarios() if script in one.document.scripts)
     raise UsageError(
-        f"scripted:{script} answers only questions of the scenarios {available} (--scenario). "
-        "Name a language model (--model openai:gpt-5), describe a scenario ('dqa init'), or "
-        "use a decider that receives the rows in its prompt (--context)."
+        f"scripted:{script} answers only questions of the scenarios {available}: choose one of "
+        "them, name a language model (--model openai:gpt-5), or choose another decider."
     )
 
 

@@ -22,6 +22,7 @@ from dqa.evaluation.executors import Executor, check_engine, open_executor
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.prepare import PreparedRun, prepare
 from dqa.evaluation.record import AnySpec, RunRecord, name_run, now, require_questions, versions
 from dqa.evaluation.results import Result
@@ -177,7 +178,9 @@ class StoredWork:
 
 @contextmanager
 def _handling_errors(store: RunStore) -> Iterator[None]:
-    location = store.location
+    location, record = store.location, store.record
+    games, own = isinstance(record.spec, PlaySpec), bool(record.sources)
+    how = resume_command(location or "", games=games, own=own)
     try:
         yield
         store.close()
@@ -192,13 +195,12 @@ def _handling_errors(store: RunStore) -> Iterator[None]:
         problem = describe_file_error(error, file) if isinstance(error, OSError) else str(error)
         if problem is None:
             raise
-        how = "" if location is None else f" Resume it with '{resume_command(location)}'."
-        raise errors.InfrastructureError(f"{problem}{how}") from error
+        advice = "" if location is None else f" Resume it with '{how}'."
+        raise errors.InfrastructureError(f"{problem}{advice}") from error
     except errors.CrashError as error:
-        spec = store.record.spec
-        repeated = spec is not None and spec.epochs > 1
-        how = how_to_report(store.crashed[-1], location, repeated=repeated)
-        raise errors.CrashError(f"{error} {how}") from error
+        repeated = record.spec is not None and record.spec.epochs > 1
+        report = how_to_report(store.crashed, location, how, repeated=repeated)
+        raise errors.CrashError(f"{error} {report}") from error
     finally:
         if not store.is_closed:
             store.close()
@@ -325,7 +327,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     for name in own.keys() & set(spec.deciders) - objects.deciders.keys():
         raise errors.UsageError(
             f"The decider '{name}' of this run is your own: resume the run in Python, with "
-            "dqa.evaluate(questions, deciders, out=..., resume=True)."
+            f"{resume_command(str(work.location), own=True)}."
         )
     setup = prepare(
         spec,

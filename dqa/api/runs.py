@@ -257,6 +257,12 @@ class Run:
         ended = (r.error for r in self.results if r.outcome is Outcome.BUDGET)
         return next(ended, None)
 
+    @property
+    def resuming(self) -> str:
+        """The command, or the call in Python, that resumes the stored run."""
+        own = self.record is not None and bool(self.record.sources)
+        return resume_command(self.where, games=self.games is not None, own=own)
+
     def how_to_resume(self) -> str | None:
         """Return a text on the decisions that were not judged, and on how to resume the run.
 
@@ -278,8 +284,7 @@ class Run:
                 "resumed."
             )
         more = " with a higher budget" if Outcome.BUDGET in failed else ""
-        how = resume_command(self.location, games=games)
-        return f"{text} All other results are stored; '{how}'{more} resumes the run."
+        return f"{text} All other results are stored; '{self.resuming}'{more} resumes the run."
 
     def report(self) -> str:
         """Return a text with the tables, the lines below the tables, and the failures."""
@@ -291,8 +296,8 @@ class Run:
         """Return a line for each server error and each bug, and lines on how to report bugs."""
         lines = failures(self.results)
         if self.crashed:
-            repeated = self.is_repeated
-            lines.append(how_to_report(self.crashed[0], self.location, repeated=repeated))
+            where = self.location, self.resuming
+            lines.append(how_to_report(self.crashed, *where, repeated=self.is_repeated))
         return lines
 
     def figures(self) -> Evaluation:

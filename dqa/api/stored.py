@@ -50,6 +50,8 @@ class StoredRun(Record):
         The number of times that each question is asked.
     games
         Whether the run is a run of games. If so, `deciders` contains the players.
+    own
+        Whether the run has deciders of the caller, so that only Python can resume it.
     counts
         The progress: how many decisions were made, judged and right.
     running
@@ -67,6 +69,7 @@ class StoredRun(Record):
     model: str | None = None
     epochs: int = Field(default=1, ge=1)
     games: bool = False
+    own: bool = False
     counts: RunCounts = count_decisions(Counter(), None)
     running: bool = False
     problem: str | None = None
@@ -286,6 +289,7 @@ def _describe(location: RunLocation) -> StoredRun:
         model=", ".join(models) or None,
         epochs=1 if spec is None else spec.epochs,
         games=isinstance(spec, PlaySpec),
+        own=bool(record.sources),
         counts=count_decisions(outcomes, record.planned),
         running=running,
     )

@@ -75,7 +75,7 @@ def _about(run: StoredRun) -> Iterator[str]:
     yield f"    {deciders}; {run.epochs} epochs" if run.epochs > 1 else f"    {deciders}"
     yield f"    {_figures(run.counts)}"
     if run.counts.complete is False and not run.running:
-        yield f"    resume with: {resume_command(run.folder, games=run.games)}"
+        yield f"    resume with: {resume_command(run.folder, games=run.games, own=run.own)}"
 
 
 def _figures(counts: RunCounts) -> str:
@@ -141,10 +141,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
                 "file contains a single decision: leave these options out."
             )
     elif only.question is None or scenario or lists:
-        from dqa.report.hints import resume_command
-
-        how = resume_command(found.location, games=isinstance(found.spec, PlaySpec))
-        found.require_results(f"wait until one is, or resume it with '{how}'")
+        found.require_results(f"wait until one is, or resume it with '{found.resuming}'")
         if not (lists or scenario or only.database or only.decider or epoch):
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)

@@ -110,7 +110,9 @@ def problem_of_field(
         message = str(found["msg"]).removeprefix("Value error, ").rstrip(".")
         message = message.replace("Input should be", "must be")
     if isinstance(value, str | int | float):
-        message = f"{message}, not {str(value)[:_LONGEST]!r}"
+        needs_text = found["type"] == "string_type"
+        shown = f"the {type(value).__name__} {value}" if needs_text else repr(str(value)[:_LONGEST])
+        message += f", not {shown}"
     return message
 
 

@@ -276,7 +276,7 @@ class Backend:
 
     def start(self) -> type[Namespaces]:
         """Import and return the class `namespaces`. The first call starts an embedded engine."""
-        self._require_installed()
+        self.require_installed()
         with _STARTING:
             if self.namespaces not in _STARTED:
                 found: Any = resolve_name(self.namespaces)
@@ -289,7 +289,7 @@ class Backend:
         if access.get("isolation", "process") == "process":
             from dqa.databases.worker_pool import IsolatedSession
 
-            self._require_installed()
+            self.require_installed()
             return IsolatedSession(opening)
         self.start()
         return opening.open()
@@ -311,7 +311,8 @@ class Backend:
             session.close()
             raise
 
-    def _require_installed(self) -> None:
+    def require_installed(self) -> None:
+        """Raise `MissingKeyError` if the driver is not installed."""
         if not self.is_installed:
             raise MissingKeyError(
                 f"The driver '{self.driver}' is not installed: "

@@ -111,9 +111,9 @@ def read_cases(run: RunReader | Path) -> Cases:
     results = reader.results()
     traces = {trace.key: trace for trace in reader.traces()}
     if not results:
-        resume = shell_command("eval", "--resume", str(reader.location))
+        where = shell_command("runs", reader.location.around)
         raise UsageError(
-            f"{reader.location} does not contain a finished decision: '{resume}' resumes the run."
+            f"{reader.location} has no finished decision: '{where}' prints how to resume the run."
         )
     judged = [result for result in results if result.outcome.judged]
     return Cases(

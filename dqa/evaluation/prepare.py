@@ -348,6 +348,9 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     if questions is None:
         questions = spec.questions.read(policy, audit)
     locations = locations_of(questions.locations, descriptions_for(questions), **access)
+    if questions.situations.keys() - questions.locations.keys():
+        for target in targets.values():
+            target.backend.require_installed()
     if spec.rule_set is None:
         spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:

@@ -159,7 +159,8 @@ def resume_record(
     if differing:
         raise UsageError(
             f"{where} contains a run with other settings: {'; '.join(differing)}. To resume this "
-            "run, give --resume and no other options. For a new run, name another location."
+            "run, give --resume (in Python resume=True) and no other options. For a new run, name "
+            "another location."
         )
     if earlier.content_hash != current.content_hash:
         what = spec.description if isinstance(spec, PlaySpec) else spec.questions.description

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from dqa.core.database import Kind
 from dqa.core.decision import Decision, Usage
+from dqa.core.evidence import QUERY
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
@@ -212,6 +213,8 @@ class Result(Record, use_attribute_docstrings=True):
     """The tags of the question."""
     match: MatchRule | None = None
     """The rule for comparing rows; null unless the answer is a statement."""
+    cut: int = Field(ge=0, default=0)
+    """The number of statements whose rows were cut by a limit."""
     ended_by: str | None = None
     """The limit that ended the decision early, such as 'budget: 3 statements'."""
     content: str | None = None
@@ -237,6 +240,7 @@ class Result(Record, use_attribute_docstrings=True):
             answer=decision.answer,
             steps=decision.steps,
             statements=len(decision.evidence),
+            cut=sum(bool(e.cut and not e.error) for e in decision.evidence if e.tool == QUERY),
             plans=len(decision.plans),
             error=decision.error or problem,
             **asdict(decision.usage),

@@ -24,8 +24,10 @@ def trace_command(location: RunLocation, key: DecisionKey, *, repeated: bool = F
     return shell_command("show", str(location), key.question, *named)
 
 
-def resume_command(location: RunLocation | str, *, games: bool = False) -> str:
-    """Return the command that resumes a run of questions or of games."""
+def resume_command(location: RunLocation | str, *, games: bool = False, own: bool = False) -> str:
+    """Return the command that resumes a run; for `own` deciders, the call in Python."""
+    if own:
+        return f'dqa.{"play" if games else "evaluate"}(..., out="{location}", resume=True)'
     return shell_command(*(("games", "play") if games else ("eval",)), "--resume", str(location))
 
 

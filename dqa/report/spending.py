@@ -101,7 +101,7 @@ def model_line(model: str) -> str:
     If a scripted program replaces the model, the line says so.
     """
     if model == NO_MODEL:
-        return "Model: none (dqa connects no model to this decider)."
+        return "Model: none (dqa connects no model)."
     parts = model.split(" + ")
     programs = [part for part in parts if is_scripted(part)]
     note = f" Of these, {programs[0]} is a program, not a language model." if programs else ""

@@ -57,6 +57,7 @@ _NOTED = {
     Outcome.NO_DECISION: ("decision", "ended by the budget of a decision, without a choice"),
     Outcome.UNLABELLED: ("decision", "on questions without a known answer (not judged)"),
 }
+_CUT = "used cut results (in your own decider, pass dqa.Limits(rows=...) to database.query)"
 
 
 def _last_decider_row(found: Iterable[Summary | KindMean]) -> set[int]:
@@ -168,6 +169,7 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
         lines += _noted(what, words, counts)
     ended = {_where(s): s.ended_by_budget for s in summaries}
     lines += _noted("decision", "limited by the budget of a decision", ended)
+    lines += _noted("decision", _CUT, {_where(s): s.cut for s in summaries})
     shares = {_where(s): s.normalised_utility for s in summaries}
     reached = [f"{who} {100 * share:.1f}" for who, share in shares.items() if share is not None]
     return [*lines, *([f"Normalised utility in %: {', '.join(reached)}."] if reached else [])]
@@ -225,15 +227,22 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
 _FAILED = {Outcome.INFRASTRUCTURE: "failed", Outcome.CRASHED: "crashed"}
 
 
-def how_to_report(crashed: Trace, location: RunLocation | None, *, repeated: bool = False) -> str:
-    """Explain how to report a bug. `repeated` says whether the run has several epochs."""
-    where = "run again with --out, which stores its traceback"
+def how_to_report(
+    crashed: Sequence[Trace], location: RunLocation | None, resume: str, *, repeated: bool = False
+) -> str:
+    """Explain how to report the bugs that ended decisions.
+
+    `resume` resumes the run. `repeated` says whether the run has several epochs.
+    """
+    where, again = "run again with --out, which stores the traceback", ""
     if location is not None:
-        where = f"'{trace_command(location, crashed.key, repeated=repeated)}' shows its traceback"
+        command = trace_command(location, crashed[-1].key, repeated=repeated)
+        where, again = f"'{command}' shows a traceback", f" and repeat the decision ('{resume}')"
+    names = " and ".join(dict.fromkeys(one.decider for one in crashed))
     return (
-        f"This is a bug of {crashed.decider}, not a wrong answer: {where}. If the decider is "
-        "yours, fix the bug and repeat the decision (--resume RUN, in Python resume=True). If not, "
-        "report the bug to the decider's maintainers, with the versions in the run's record."
+        f"Crashes are bugs of {names}, not wrong answers: {where}. If the decider is yours, fix "
+        f"the bug{again}. If not, report it to the decider's maintainers, with the versions in the "
+        "run's record."
     )
 
 

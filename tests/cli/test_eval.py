@@ -70,7 +70,7 @@ def test_the_table_names_every_decider_and_the_program_that_answered(
     assert "\x1b" not in ran.out + ran.err
     assert len((tmp_path / "run/results.jsonl").read_text("utf-8").splitlines()) == 2 * 2 * 4
     run = record_of(tmp_path / "run")
-    assert run["spec"]["model"] == {"name": "scripted:analyst", "base_url": None, "label": None}
+    assert run["spec"]["model"] == {"name": "scripted:analyst", "base_url": None}
     assert run["versions"]["dqa"]
 
 

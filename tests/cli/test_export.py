@@ -27,7 +27,7 @@ _TYPES = """
     best_value:double baseline:double goal:string steps:int64 statements:int64 plans:int64
     error:string input_tokens:int64 output_tokens:int64 calls:int64 cached_tokens:int64
     reasoning_tokens:int64 uncounted:int64 failed_calls:int64 tags:list match:string
-    ended_by:string content:string official_metrics:string game:string judged:bool
+    cut:int64 ended_by:string content:string official_metrics:string game:string judged:bool
     seconds:double cost:double candidates:int64 shortcuts:string
 """
 COLUMNS = dict(pair.split(":") for pair in _TYPES.split())

@@ -24,15 +24,15 @@ class Rule(Decider):
 
     name: str
     answer: Callable[[Question, Database], str]
+    statement: str = "SELECT 1"
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Answer with the function's text and the evidence of one statement."""
-        statement = "SELECT 1"
-        rows = database.query(statement)
+        rows = database.query(self.statement)
         return Decision(
             Ending.ANSWERED,
             answer=self.answer(question, database),
-            evidence=(Evidence.of(statement, rows),),
+            evidence=(Evidence.of(self.statement, rows),),
             usage=Usage(10, 5, 1),
             steps=2,
             seconds=0.25,

@@ -38,7 +38,10 @@ def outcomes(questions: QuestionSet) -> Callable[..., list[Outcome]]:
 def test_a_bug_of_a_decider_ends_one_decision(
     questions: QuestionSet, official: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not judged, its traceback is in the trace without secrets, and the run continues."""
+    """It is not judged, its traceback is in the trace without secrets, and the run continues.
+
+    The report counts the other decisions, whose rows a limit cut.
+    """
     monkeypatch.setenv("SOME_API_KEY", "hush-hush-1234")
 
     def answer(question: dqa.Question, database: dqa.Database) -> str:
@@ -46,7 +49,11 @@ def test_a_bug_of_a_decider_ends_one_decision(
             raise ZeroDivisionError("hush-hush-1234 is no divisor")
         return official(question, database)
 
-    run = dqa.evaluate(questions, Rule("one", answer), databases="sqlite", out=tmp_path / "run")
+    many = "WITH v(x) AS (VALUES (1), (2), (3)) SELECT 1 FROM v a, v b, v c, v d, v e"
+    rule = Rule("one", answer, many)
+    run = dqa.evaluate(questions, rule, databases="sqlite", out=tmp_path / "run")
+    assert {row.scenario: row.cut for row in run.summaries} == {"locating": 2, "building": 3}
+    assert "dqa.Limits(rows=" in run.report()
     ended = {result.question: result.outcome for result in run.results}
     assert ended.pop("locating/2") is Outcome.CRASHED
     assert list(ended.values()) == [Outcome.CORRECT] * 5

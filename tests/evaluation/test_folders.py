@@ -20,7 +20,7 @@ from tests.sqlite_files import run_script
 from tests.stored import record_of
 
 DATA = Path(__file__).parents[1] / "data"
-CONTENT = "58ab78952221b05fb710554fb5921736f626b4d2771065fb6e9170be53c5773c"
+CONTENT = "060d3570e0fe04fc9e1f2209edf1615e5368f5e2cab0962d67f2ed385617703c"
 """The hash of the results that version 0.4 stored in a folder and in a store, in this version."""
 
 
@@ -72,17 +72,24 @@ def test_the_content_of_a_folder_is_never_overwritten(
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
 
 
-def test_a_refused_run_leaves_no_folder(questions: QuestionSet, tmp_path: Path) -> None:
-    """Only the folder around it."""
+@pytest.mark.parametrize(("database", "problem"), [("sqlite", "key is"), ("duckdb", "duckdb")])
+def test_a_refused_run_leaves_no_folder(
+    database: str,
+    problem: str,
+    questions: QuestionSet,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only the folder around it. Before the first decision, a missing driver is an error."""
+    monkeypatch.setattr("dqa.databases.base.find_spec", lambda name: None)
 
     def refuse(*_: object) -> str:
         raise dqa.UsageError("The key is wrong.")
 
-    with pytest.raises(dqa.UsageError, match="key is wrong"):
-        dqa.evaluate(
-            questions, Rule("one", refuse), databases="sqlite", out=tmp_path / "new" / "run"
-        )
-    assert [path.name for path in tmp_path.rglob("*")] == ["new"]
+    databases = dict.fromkeys(["sqlite", database])
+    with pytest.raises(dqa.UsageError, match=problem):
+        dqa.evaluate(questions, Rule("one", refuse), databases=[*databases], out=tmp_path / "a/b")
+    assert {path.name for path in tmp_path.rglob("*")} <= {"a"}
 
 
 @pytest.mark.parametrize("name", ["run-0.1", "run-0.1-uncertain"])

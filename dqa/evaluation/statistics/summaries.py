@@ -77,6 +77,8 @@ class Summary(Record):
     no_decision, ended_by_budget
         `ended_by_budget` is the number of decisions that ended because the budget of the decision
         was spent. `no_decision` is the number of these decisions that have no choice.
+    cut
+        Number of decisions with a statement whose rows a limit cut.
     regret, relative_regret, rank
         The means of regret, of relative regret and of the rank of the choice (1 is best), each with
         its clustered interval.
@@ -127,6 +129,7 @@ class Summary(Record):
     unlabelled: int = Field(default=0, ge=0)
     no_decision: int = Field(default=0, ge=0)
     ended_by_budget: int = Field(default=0, ge=0)
+    cut: int = Field(default=0, ge=0)
     mean_regret: float | None
     mean_relative_regret: float | None
     regret: Estimate | None = None
@@ -232,6 +235,7 @@ def _summary(results: Sequence[Result]) -> Summary:
         normalised_utility=mean_of(map(_utility, reached)),
         mean_tokens=mean_of(() if None in spent else spent),
         mean_steps=mean_of(float(r.steps) for r in reached),
+        cut=sum(r.cut > 0 for r in results),
         ended_by_budget=sum(r.ended_by is not None for r in results),
         official_metrics=_means(r.official_metrics for r in reached),
     )

@@ -180,12 +180,13 @@ class Deciding(Record, use_attribute_docstrings=True):
     def model_named(self, name: str) -> ModelSpec:
         """Return the model of a decider that names its own: ``decider@name``.
 
-        It has the server and the parameters of `model` if both have the same provider, or if
-        `model` is a scripted model, which has neither.
+        It has the server and the parameters of `model` if both have the same provider. If `model`
+        is scripted, they are for the provider ``openai``. A scripted model has neither.
         """
         own, other = (one.partition(":")[0] for one in (self.model.name, name))
-        is_same = own == other or is_scripted(self.model.name)
-        return self.model.changed(name=name) if is_same else ModelSpec(name=name)
+        is_same = own == other or (is_scripted(self.model.name) and other == "openai")
+        shares = is_same and not is_scripted(name)
+        return self.model.changed(name=name) if shares else ModelSpec(name=name)
 
     def __repr__(self) -> str:
         return redact(super().__repr__())

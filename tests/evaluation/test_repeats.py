@@ -73,6 +73,9 @@ def test_the_server_of_the_model_is_that_of_its_provider() -> None:
         (server, "openai:b", server.changed(name="openai:b")),
         (server, "other:b", ModelSpec(name="other:b")),
         (options, "openai:b", server.changed(name="openai:b")),
+        (options, "anthropic:b", ModelSpec(name="anthropic:b")),
+        (server, "scripted:b", ModelSpec(name="scripted:b")),
+        (options, "scripted:b", ModelSpec(name="scripted:b")),
     ):
         assert Deciding(model=given).model_named(named) == model
 

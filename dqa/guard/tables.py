@@ -214,7 +214,8 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
         raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
     if policy.schema is None and policy.restricts_table(name):
         raise Refusal(
-            f"the policy hides a part of {node.name}; call check() of the opened database instead"
+            f"the policy hides a part of {node.name}, whose columns are unknown here; open the "
+            "database instead ('dqa query --database URL STATEMENT'; in Python its check())"
         )
     return True
 

@@ -109,8 +109,10 @@ def test_what_a_server_runs_in_a_comment_is_a_statement() -> None:
 def test_a_policy_can_be_named(dqa: Command, tmp_path: Path) -> None:
     """It opens what it names and closes the rest."""
     policy = tmp_path / "policy.json"
-    policy.write_text('{"tables": ["t"], "functions": ["score"]}', "utf-8")
+    rules = '{"tables": ["t", "v"], "functions": ["score"], "denied_columns": ["v.b"]}'
+    policy.write_text(rules, "utf-8")
     file = tmp_path / "statements.sql"
-    file.write_text("SELECT score(a) FROM t;\nSELECT a FROM u;\n", "utf-8")
+    file.write_text("SELECT score(a) FROM t;\nSELECT a FROM u;\nSELECT a FROM v", "utf-8")
     checked = json.loads(dqa("check", "--dialect", "mysql", "--policy", policy, file, "--json").out)
-    assert [one["allowed"] for one in checked] == [True, False]
+    assert [one["allowed"] for one in checked] == [True, False, False]
+    assert "'dqa query " in checked[2]["reason"]

@@ -65,6 +65,7 @@ def schema_of(  # noqa: PLR0913
     schemas: Sequence[str],
     quote: str = '"',
     *,
+    database: str = "",
     folds_case: bool = False,
     available: Callable[[], Sequence[str]] = list,
     hint: str = "Append ?schema={} to the location; join several with commas",
@@ -77,6 +78,8 @@ def schema_of(  # noqa: PLR0913
         The tables and views. Those without readable columns are ignored.
     schemas
         The names of the schemas, in the order in which the engine looks for a table.
+    database
+        The name of the database for notes.
     quote, folds_case
         See `DatabaseSchema`.
     available
@@ -108,6 +111,7 @@ def schema_of(  # noqa: PLR0913
     notes = [f"Left out: {_listed(sorted(names))} ({why})" for why, names in reasons if names]
     if not tables:
         where = f" in schema {', '.join(schemas)}" if any(schemas) else ""
+        where += f" of database {database}" if database else ""
         notes.append(f"There is no table that you can read{where}")
         if others := available():
             notes[-1] += f". Other schemas have tables: {_listed(others)}. {hint.format(others[0])}"

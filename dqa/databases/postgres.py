@@ -300,6 +300,7 @@ class Postgres(EngineSession):
             return schema_of(
                 read_catalogue(cursor, self._shown),
                 self._shown,
+                database=driver.info.dbname,
                 folds_case=True,
                 available=lambda: flat(rows_of(cursor, _AVAILABLE)),
             )
@@ -366,8 +367,8 @@ class PostgresNamespaces(ServerNamespaces):
     is_atomic = True
     # A refused login has no error code.
     no_access = (
-        r"FATAL: .*(?:authentication failed|pg_hba\.conf|does not exist|not permitted to log in|"
-        r"permission denied for database)"
+        r"no password supplied|FATAL: .*(?:authentication failed|pg_hba\.conf|does not exist|"
+        r"not permitted to log in|permission denied for database)"
     )
     no_right = "^(?:InsufficientPrivilege|ReadOnlySqlTransaction) "
     right = "create schemas: GRANT CREATE ON DATABASE"

@@ -59,8 +59,9 @@ class ProposedScenario(Record):
     column: str
     guesses: int
 
-    def to_text(self) -> str:
-        """Return a text with the written files and the next steps."""
+    def to_text(self, policy: Path | None = None) -> str:
+        """Return a text with the written files and the next steps, with a policy's file."""
+        options = "--database URL" if policy is None else f"--database URL --policy {policy}"
         count = counted(len(self.tables) + len(self.left_out), "table")
         described = f"Described: {len(self.tables):,} of {count}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
@@ -74,8 +75,8 @@ class ProposedScenario(Record):
                 ),
                 f"{guessed}: look for '{GUESS}', {fix}.",
                 f"Then write confirmed = true into {self.folder}/scenario.toml.",
-                f"Next: dqa doctor --scenario {self.folder} --database URL",
-                f"Then: dqa ask --scenario {self.folder} --database URL",
+                f"Next: dqa doctor --scenario {self.folder} {options}",
+                f"Then: dqa ask --scenario {self.folder} {options}",
             ]
         )
 

@@ -297,7 +297,7 @@ def init(
     proposed = propose_scenario(
         database, out, question=options.nonempty("--question", question), **access.fields()
     )
-    show(proposed, [proposed.to_text()], as_json=as_json)
+    show(proposed, [proposed.to_text(access.policy)], as_json=as_json)
 
 
 def list_known(

@@ -26,10 +26,11 @@ from dqa.core.provenance import utc_now
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.review import Reviewer, Reviewing, reviewed_by, reviewing_by
+from dqa.core.simulator import Outcomes
 from dqa.core.text import counted, shortened
 from dqa.deciders.answers import choice_in, choice_of, read_statement
 from dqa.deciders.base import DeciderFactory
-from dqa.deciders.candidates import among, candidates_of
+from dqa.deciders.candidates import candidates_of
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.evaluation.connecting import NamedDecider, connect, named_decider
@@ -224,6 +225,8 @@ def _decide(  # noqa: PLR0913  (as `ask`)
         described = database if scenario is None else database.described(scenario.schema)
     decisions.connected.check_reachable()
     listed = cache(lambda: candidates_of(question, described))
+    # Missing outcomes are an error before the decider is called, so they cost no tokens.
+    record, outcomes = _record_question(question, described, listed, decisions.deciding.rule_set)
 
     def decide() -> Decision:
         made = require_decision(decider.decide(question, described), decisions.name)
@@ -248,7 +251,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
         model=model,
         cost=None if prices is None else prices.known_cost(spent.usage),
         provenance=Provenance.of(decision, named, time, policy),
-        asked=_alternatives(question, described, listed, spent.choice, decisions.deciding.rule_set),
+        asked=_with_choice(record, outcomes, spent.choice),
     )
 
 
@@ -340,17 +343,17 @@ def _review(
     return end_decision(reviewed(), errors.StoppedError(refused))
 
 
-def _alternatives(
+def _record_question(
     question: Question,
     database: Database,
     listed: Callable[[], tuple[Candidate, ...] | None],
-    choice: Candidate | None,
     rule_set: str | None,
-) -> AskRecord:
-    """Return the question and its candidates, with their outcomes if the scenario defines outcomes.
+) -> tuple[AskRecord, Outcomes | None]:
+    """Return the record of a question, and the outcomes of its candidates if they are known.
 
     The outcomes are queried from the database or simulated. If this fails, the record contains the
-    reason, and the decision does not change.
+    reason, and the decision does not change. If the scenario's statement lacks outcomes, raise
+    `OutcomesError`, because a decider could choose by the same rows.
     """
     record = AskRecord(
         text=question.text,
@@ -361,28 +364,39 @@ def _alternatives(
     try:
         candidates = listed()
         if candidates is None:
-            return record
+            return record, None
         if question.scenario not in plugins.names("simulator"):
-            first = list(candidates[:_STORED])
-            if choice is not None and choice not in first:
-                first += among(candidates, {str(choice)})
-            shown = tuple(Alternative(candidate=one) for one in first)
-            return record.changed(total=len(candidates), alternatives=shown)
+            first = tuple(Alternative(candidate=one) for one in candidates[:_STORED])
+            return record.changed(total=len(candidates), alternatives=first), None
         whole = replace(question, candidates=candidates)  # every candidate has an outcome
         simulation = Simulation(whole, database, rule_set)
         outcomes = simulation.outcomes
+    except errors.OutcomesError:
+        raise
     except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)
         kind = "" if isinstance(error, errors.DqaError) else f"{type(error).__name__}: "
-        return record.changed(problem=f"{kind}{error}")
-    chosen = () if choice is None else (choice,)
-    return record.changed(
+        return record.changed(problem=f"{kind}{error}"), None
+    known = record.changed(
         total=len(outcomes.candidates),
-        alternatives=Alternative.among(outcomes, chosen, _STORED - _WORST, _WORST),
         unit=simulation.unit,
         goal=outcomes.goal,
         baseline=outcomes.baseline,
         statement=simulation.statement,
     )
+    return known, outcomes
+
+
+def _with_choice(
+    record: AskRecord, outcomes: Outcomes | None, choice: Candidate | None
+) -> AskRecord:
+    """Return the record with the outcomes, or else the first candidates, and with the choice."""
+    shown, chosen = record.alternatives, () if choice is None else (choice,)
+    if outcomes is not None:
+        shown = Alternative.among(outcomes, chosen, _STORED - _WORST, _WORST)
+    elif record.total:
+        new = {*chosen}.difference(one.candidate for one in shown)
+        shown += tuple(Alternative(candidate=one) for one in new)
+    return record.changed(alternatives=shown)
 
 
 def records_folder() -> Path:

@@ -229,8 +229,6 @@ def _print(decided: Trace, *, as_json: bool) -> None:
     show(decided, decision_lines(decided), as_json=as_json)
     for warning in decided.warnings:
         echo(f"warning: {warning}", err=True)
-    if decided.asked is not None and (problem := decided.asked.problem) is not None:
-        echo(f"warning: The outcomes of the alternatives are unknown: {problem}", err=True)
 
 
 def _fail(decided: Trace, record: Path | None) -> None:

@@ -11,6 +11,7 @@
     ├── PluginError              a registered plug-in cannot be loaded
     ├── DataError                invalid files or tables; exit code 2
     │   ├── ParseError           a file, with the line and the problem
+    │   ├── OutcomesError        the statement of a scenario lacks outcomes of candidates
     │   └── SituationError       a situation breaks the rules of its scenario
     ├── QueryError               a statement was refused or failed; the model sees the error
     │   ├── RefusedStatementError    the guard refuses the statement
@@ -130,6 +131,10 @@ class ParseError(DataError):
         self.file = Path(file)
         self.line = line
         self.problem = problem
+
+
+class OutcomesError(DataError):
+    """A scenario's statement does not return exactly one number for every candidate."""
 
 
 class SituationError(DataError):

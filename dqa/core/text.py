@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 _HALF = re.compile("[\ud800-\udfff]")
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -35,6 +35,13 @@ def counted(count: int, one: str, several: str | None = None) -> str:
         The plural; by default `one` with an s.
     """
     return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def in_quotes(values: Sequence[object], most: int = 3) -> str:
+    """Return a text with the first `most` values in quotes, and the number of further values."""
+    named = ", ".join(f"'{value}'" for value in values[:most])
+    more = len(values) - most
+    return named if more <= 0 else f"{named} and {more:,} more"
 
 
 def shortened(text: str, most: int) -> str:

@@ -31,6 +31,8 @@ _NARROWED = 10_000
 """If a question has more candidates than this, its text contains the statement that lists them. A
 model can then narrow the candidates down by queries.
 """
+UNUSED = "question.txt does not name the parameter '${}': write it there"
+"""The advice about a parameter that is not in the text of the question."""
 
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
@@ -61,6 +63,8 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     require_confirmed(scenario)
     wanted = scenario.template.get_identifiers()
     for key in target:
+        if key in scenario.parameters and key not in wanted:
+            raise UsageError(f"{UNUSED.format(key)}.")
         if key not in wanted:
             raise UnknownNameError("target parameter", key, wanted)
     live = LiveScenario(scenario, database)

@@ -328,13 +328,16 @@ def decision_lines(trace: Trace | Decision) -> Iterator[str]:
     if isinstance(trace, Decision):
         return
     asked = trace.asked
+    if asked is not None and asked.problem is not None:
+        yield f"The outcomes of the alternatives are unknown: {asked.problem}"
     if asked is not None and asked.goal is not None:
         further = asked.alternatives[_BEST:]
         chosen = (one for one in further if one.candidate == trace.choice)
         best = (*asked.alternatives[:_BEST], *chosen)
         shown = ", ".join(f"{one.rank}. {one.candidate} {one.outcome or 0.0:.6g}" for one in best)
         better = "more" if asked.goal == "maximise" else "less"
-        yield f"Outcomes of {asked.total} candidates ({asked.unit}, {better} is better): {shown}"
+        total = counted(asked.total or 0, "candidate")
+        yield f"Outcomes of {total} ({asked.unit}, {better} is better): {shown}"
     reviews = [one for one in reviews_in(trace.events) if one.action in _REVIEWED]
     done = Counter((one.about, _REVIEWED[one.action]) for one in reviews if not one.problem)
     if done:

@@ -14,13 +14,16 @@ import numpy as np
 
 from dqa.core.database import Database, Kind, Rows
 from dqa.core.display import cell_of
-from dqa.core.errors import DataError, UnknownNameError, UsageError
+from dqa.core.errors import OutcomesError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Cell, Situation
-from dqa.core.text import counted
+from dqa.core.text import counted, in_quotes
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.embedded import embedded, whole_rows
+
+_NAMED = 20
+"""The maximum number of candidates that an error names."""
 
 
 class ScenarioOutcomes:
@@ -86,20 +89,20 @@ class ScenarioOutcomes:
 
         Raises
         ------
-        DataError
+        OutcomesError
             A candidate has no outcome or several outcomes.
         """
         if len(rows.columns) != 2:
-            raise DataError(
+            raise OutcomesError(
                 f"{called} returns {counted(len(rows.columns), 'column')}. It must return two: "
                 "the candidate and its value."
             )
         candidates = question.candidates or ()
 
-        def wrong(candidate: Candidate, problem: str) -> DataError:
-            return DataError(
+        def wrong(names: Sequence[Candidate], problem: str) -> OutcomesError:
+            return OutcomesError(
                 f"Question '{question.key}': in the result of the scenario's query, the outcome of "
-                f"'{candidate}' {problem}."
+                f"{in_quotes(names, _NAMED)} {problem}."
             )
 
         values: dict[Candidate, float] = {}
@@ -112,17 +115,16 @@ class ScenarioOutcomes:
             if candidate is None:
                 continue
             if candidate in values:
-                raise wrong(candidate, "occurs twice: return one row for each candidate")
+                raise wrong([candidate], "occurs twice: return one row for each candidate")
             values[candidate] = float("nan")
             with suppress(TypeError, ValueError):
                 values[candidate] = float(cell_of(value))  # type: ignore[arg-type]
             if not np.isfinite(values[candidate]):
                 named = "NULL" if value is None else repr(value)
-                fix = "it must be a number. Return a number, or leave out the candidate"
-                raise wrong(candidate, f"is {named}: {fix}")
-        for candidate in candidates:
-            if candidate not in values:
-                raise wrong(candidate, "is missing: return an outcome for every candidate")
+                fix = "return a number, or leave out the candidate in the list of candidates"
+                raise wrong([candidate], f"is {named}: {fix}")
+        if missing := [candidate for candidate in candidates if candidate not in values]:
+            raise wrong(missing, "is missing: return an outcome for every candidate")
         return Outcomes(
             candidates,
             np.array([values[candidate] for candidate in candidates], np.float64),

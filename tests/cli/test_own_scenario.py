@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,10 @@ LIVE = Path(__file__).parents[1] / "scenarios" / "live"
 
 
 def test_a_live_database_is_asked_and_evaluated_in_place(dqa: Command, tmp_path: Path) -> None:
-    """Lines need their target alone; the record has the alternatives, as JSON and as a page."""
+    """Lines need their target alone; the record has the alternatives, as JSON and as a page.
+
+    A statement that loses candidates decides and scores nothing; one that a policy stops does.
+    """
     location = make_embedded("sqlite", tmp_path)
     folder = LIVE / "close-plant"
     asked = ("ask", "--database", location, "--scenario", folder, "--decider", "first")
@@ -49,3 +53,18 @@ def test_a_live_database_is_asked_and_evaluated_in_place(dqa: Command, tmp_path:
     catalogue._registered.clear()  # as in another process, which finds the folder in the run
     assert dqa("eval", "--resume", run).code == 0
     assert "needs --questions FILE" in dqa("eval", "--scenario", folder).err
+
+    catalogue._registered.clear()
+    bad, policy = Path(shutil.copytree(LIVE, tmp_path / "bad")) / folder.name, tmp_path / "p.json"
+    policy.write_text('{"denied_columns": ["plant.cost"]}', "utf-8")
+    of = ("--database", location, "--scenario", bad)
+    first = ("ask", *of, *target, "--decider", "first")
+    ran = dqa(*first, "--policy", policy)
+    assert (ran.code, "outcomes of the alternatives are unknown" in ran.out) == (0, True)
+    statement = (bad / "outcomes.sql").read_text("utf-8")
+    (bad / "outcomes.sql").write_text(statement.replace(";", ' AND "lines" = 2;'), "utf-8")
+    catalogue._registered.clear()
+    for ran in (dqa(*first), dqa(*first[:-1], "oracle"), dqa("eval", "--questions", file, *of)):
+        assert (ran.code, ran.out) == (2, "")
+        assert "'York'" in ran.err
+        assert "'Åre'" in ran.err

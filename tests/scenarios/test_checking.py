@@ -161,6 +161,10 @@ MISTAKES: list[tuple[str, str, str, tuple[str, int | None], str]] = [
         "there is no parameter 'regoin' (there are: region); did you mean 'region'?",
     ),
     (
+        *("rules.md", "", "In $region. ", ("error rules.md", None)),
+        "'$region' does not become a value",
+    ),
+    (
         *("scenario.toml", "maximise", "maximize", ("error scenario.toml", None)),
         "outcomes.goal: must be 'maximise' or 'minimise', not 'maximize'",
     ),

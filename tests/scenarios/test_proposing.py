@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import dqa
 from dqa.cli.main import app
-from dqa.core.errors import ParseError, UsageError
+from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.scenarios import read_scenario
 from examples.make_warehouse import make_warehouse
 from tests.confirming import confirm
@@ -262,7 +262,7 @@ def test_a_folder_without_candidates_or_outcomes_is_an_error(odd: Path, tmp_path
     confirm(folder)
     asked = dqa.UserQuestion(scenario=str(folder))
     (folder / "outcomes.sql").write_text("SELECT NULL, NULL;", "utf-8")
-    with pytest.raises(UsageError, match="outcome"):
+    with pytest.raises(DataError, match="outcome"):
         dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
     (folder / "candidates.sql").write_text('SELECT 1 FROM "order" WHERE 1 = 0;', "utf-8")
     empty = "lists no candidates: fix its list"

@@ -27,9 +27,9 @@ from dqa.core.errors import (
 )
 from dqa.core.files import read_text
 from dqa.core.question import MOST_CANDIDATES, Candidate, Question
-from dqa.core.text import counted
+from dqa.core.text import counted, in_quotes
 from dqa.loaders.inspection.findings import Findings, Level
-from dqa.loaders.live_questions import LiveScenario, unconfirmed
+from dqa.loaders.live_questions import UNUSED, LiveScenario, unconfirmed
 from dqa.scenarios import Scenario
 from dqa.scenarios.checks import heuristic_file, hint
 from dqa.scenarios.outcomes import ScenarioOutcomes
@@ -37,7 +37,6 @@ from dqa.scenarios.parameters import LIST_SEPARATOR
 from dqa.scenarios.statements import SUFFIXES, Values, filled, split_statements
 
 _SHOWN_ROWS = 200
-_SHOWN_VALUES = 3
 _TARGETS = 3
 """The number of sample targets."""
 _ANY = {"boolean": "true", "date": "2024-01-01", "timestamp": "2024-01-01 00:00:00"}
@@ -92,6 +91,11 @@ class DecisionCheck:
         """
         for statements in self._written.values():
             self._check_parameters(statements)
+        rules = str(Path(self.scenario.folder) / "rules.md")
+        for name in Template(self.scenario.rules).get_identifiers():
+            if name in self.scenario.parameters:
+                problem = f"'${name}' does not become a value here: write it in question.txt"
+                self.found.add("error", rules, None, problem)
         self._check_outcomes_part()
         targets = self._targets(named)
         for target in targets:
@@ -180,7 +184,7 @@ class DecisionCheck:
         values = Counter(str(cell_of(row[0])) for row in rows.rows if row[0] is not None)
         repeated = [value for value, count in values.items() if count > 1]
         if repeated:
-            problem = f"the rows repeat {_shown(repeated)}{about}: add DISTINCT, or add a name"
+            problem = f"the rows repeat {in_quotes(repeated)}{about}: add DISTINCT, or add a name"
             self._report("warning", written, f"{problem} that tells these rows apart")
         if nulls := len(rows.rows) - values.total():
             problem = (
@@ -211,7 +215,7 @@ class DecisionCheck:
                 names_them = True
             if unknown and names_them:
                 problem = (
-                    f"there is an outcome for {_shown(unknown)}{about}, which is not a candidate"
+                    f"there is an outcome for {in_quotes(unknown)}{about}, which is not a candidate"
                 )
                 self._report("warning", written, problem)
 
@@ -271,8 +275,9 @@ class DecisionCheck:
             for name in {*written.template.get_identifiers()} - {*self.keys, "candidates"}:
                 self._broken.add(written[:2])
                 if name in self.scenario.parameters:
-                    problem = f"question.txt does not name the parameter '${name}': write it there"
-                    self._report_word(written, f"${name}", problem + hint(name, self.keys))
+                    self._report_word(
+                        written, f"${name}", UNUSED.format(name) + hint(name, self.keys)
+                    )
 
     def _run(self, written: Written, values: Values, rows: int) -> Rows | None:
         """Run a statement.
@@ -353,10 +358,3 @@ class DecisionCheck:
         match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
         lines = text.count("\n", 0, match.start()) if match is not None else 0
         self.found.add("error", written.file, written.line + lines, problem)
-
-
-def _shown(values: Sequence[object]) -> str:
-    """Return a text with the first values in quotes, and the number of further values."""
-    named = ", ".join(f"'{value}'" for value in values[:_SHOWN_VALUES])
-    more = len(values) - _SHOWN_VALUES
-    return named if more <= 0 else f"{named} and {more:,} more"

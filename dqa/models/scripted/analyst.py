@@ -28,8 +28,8 @@ _PLAN = (
     "4. Choose the best."
 )
 _CORRECT = (
-    "Correct the scenario's file outcomes.* ('dqa doctor --scenario DIR --database URL' shows the "
-    "line)"
+    "Correct the scenario's file outcomes.*, or a policy that hides its columns ('dqa doctor "
+    "--scenario DIR --database URL' shows the line)"
 )
 _NOTHING = Answer("There is no candidate.", "none")
 
@@ -83,7 +83,9 @@ def analyst(task: Task, seed: int) -> Script:
     if not values and seen.last:
         return first
     if not values:
-        why = seen.problem.removeprefix("Error: ").rstrip(".") or "their statement returned no row"
+        # A hint names a visible column. But a policy may hide the column that the file means.
+        problem = seen.problem.removeprefix("Error: ").partition(" Did you mean")[0].rstrip(".")
+        why = problem or "their statement returned no row"
         raise UsageError(f"The outcomes of the candidates are not known: {why}. {_CORRECT}.")
     best, word = (max, "highest") if scenario.goal == "maximise" else (min, "lowest")
     chosen = best(values, key=values.__getitem__)

@@ -336,13 +336,12 @@ class GuardedDatabase:
         column or a type, and may refuse the statement. In this case, check the statement again with
         the schema of the database.
         """
-        has_field = self.dialect == "postgres" and "." in statement
-        if self.policy.callables is None and (has_field or self.policy.restricts):
-            from dqa.guard.tables import with_functions
+        if self.dialect == "postgres" and self.policy.callables is None and "." in statement:
+            from dqa.guard.tables import read_callables
 
             if self._closed:
                 raise self._closed_error()
-            self.policy = with_functions(self.policy, self._session)
+            self.policy = replace(self.policy, callables=read_callables(self._session))
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
         if is_final or not ("." in statement or ":" in statement):

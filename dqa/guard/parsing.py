@@ -368,8 +368,7 @@ def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str
         # A database may read a word of sqlglot before "(" as a function.
         is_word = is_call and not is_name and name[:1].isalpha() and token.start not in aliases
         is_known = (is_word or token.token_type is TokenType.VAR) and name in words
-        is_special = is_call and token.token_type is not TokenType.IDENTIFIER
-        is_known |= is_special and name in known["special functions"]
+        is_known |= is_call and name in known["special functions"]
         if (is_word or (is_name and token.start not in starts)) and not is_known:
             written[name] += 1
     found["SELECT"] = sum(isinstance(node, exp.Select) for node in parsed.nodes)

@@ -83,13 +83,11 @@ class PolicyFields:
     callables
         The names of PostgreSQL's functions and types, in lower case, that ``x.name`` could call.
         The value of each name is true if x can be a row. None if unknown. See
-        `dqa.guard.tables.with_functions`.
-    own_functions
-        The functions of the database, in lower case, that have the name of an allowed function.
+        `dqa.guard.tables.read_callables`.
     source
         The file of the policy, for records.
 
-    The opened database sets the seven attributes from `schema` to `own_functions`.
+    The opened database sets the six attributes from `schema` to `callables`.
 
     Raises
     ------
@@ -117,7 +115,6 @@ class PolicyFields:
     inside: str | None = field(default=None, repr=False)
     database: str | None = field(default=None, repr=False)
     callables: Mapping[str, bool] | None = field(default=None, repr=False)
-    own_functions: frozenset[str] = field(default=frozenset(), repr=False)
     source: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:

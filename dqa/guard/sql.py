@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from sqlglot import Token, TokenType, exp
+from sqlglot import Token, exp
 
 from dqa.core.run_stores import TABLE_PREFIX
 from dqa.guard.check import GuardVerdict, Refusal
@@ -117,6 +116,8 @@ class _Rules:
         for name, node in zip(names, self.parsed.nodes, strict=True):
             if name in parts or name in self.known["function classes"]:
                 continue
+            if name in lists("ansi")["function classes"]:
+                raise Refusal(f"{name.upper()} is not supported in {self.dialect}")
             if isinstance(node, exp.Func):
                 is_named = isinstance(node, exp.Anonymous)
                 self._refuse_function(node.name if is_named else name.lower())
@@ -137,25 +138,14 @@ class _Rules:
         raise Refusal(f"the function {name} is not in the list of functions that only read{end}")
 
     def check_names(self, tokens: Sequence[Token]) -> None:
-        """Refuse names that mean something else in this database.
-
-        A function of the user may have the name of an allowed function. In ``NULL::list``,
-        PostgreSQL finds a table, but sqlglot reads a type of another database.
-        """
+        """Refuse ``NULL::list`` for a hidden table, which sqlglot reads as another type."""
         if not self.policy.restricts:
             return
-        own = self.policy.own_functions
-        own -= {name.rpartition(".")[2] for name in self.policy.functions}
         keywords, nodes = dialect_of(self.dialect).tokenizer_class.KEYWORDS, self.parsed.nodes
         found = {getattr(one.this, "name", "") for one in nodes if isinstance(one, exp.DataType)}
         starts = {one.meta_get("start") for one in nodes if isinstance(one, exp.Identifier)}
-        for token, after in pairwise((*tokens, tokens[-1])):
+        for token in tokens:
             name, kind = token.text.casefold(), keywords.get(token.text.upper())
-            if name in own and after.token_type is TokenType.L_PAREN:
-                raise Refusal(
-                    f"the database has its own function {name}, which could read hidden data; if "
-                    "it may be called, add it to the policy's functions"
-                )
             is_type = token.start not in starts and kind is not None and kind.name in found
             if is_type and self._is_hidden_row(name):
                 raise _hidden_type(name)

@@ -96,40 +96,27 @@ WITH looking AS (
 ), own_cast AS (
     SELECT c.casttarget AS oid, s.typtype IN ('c', 'd') AS of_row FROM pg_catalog.pg_cast AS c
       JOIN pg_catalog.pg_type AS s ON s.oid = c.castsource WHERE c.oid >= 16384
-), callable AS (
-    SELECT *, oid >= 16384 AND oid NOT IN (
-           SELECT objid FROM pg_catalog.pg_depend WHERE deptype = 'e' AND classid = 1255) AS is_own
-      FROM pg_catalog.pg_proc WHERE pg_catalog.pg_function_is_visible(oid)
 )
 SELECT p.proname, a.typtype IN ('c', 'd', 'p') OR a.typcategory = 'A'
-       OR a.oid IN (SELECT oid FROM own_cast WHERE of_row), p.is_own
-  FROM callable AS p LEFT JOIN pg_catalog.pg_type AS a ON a.oid = p.proargtypes[0]
- WHERE p.is_own OR p.pronargs - p.pronargdefaults <= 1 AND (
-       p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace
-       OR a.oid IN (SELECT oid FROM looking)
-       OR (p.provolatile <> 'i' AND p.proname <> 'money' AND a.typname <> 'internal'))
+       OR a.oid IN (SELECT oid FROM own_cast WHERE of_row)
+  FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_type AS a ON a.oid = p.proargtypes[0]
+ WHERE p.pronargs - p.pronargdefaults <= 1 AND pg_catalog.pg_function_is_visible(p.oid)
+   AND (p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace
+        OR a.oid IN (SELECT oid FROM looking)
+        OR (p.provolatile <> 'i' AND p.proname <> 'money' AND a.typname <> 'internal'))
 UNION SELECT t.typname, b.typtype IN ('c', 'd')
-       OR t.oid IN (SELECT oid FROM own_cast WHERE of_row), false
+       OR t.oid IN (SELECT oid FROM own_cast WHERE of_row)
   FROM pg_catalog.pg_type AS t LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype
  WHERE pg_catalog.pg_type_is_visible(t.oid)
    AND (t.typtype IN ('d', 'e', 'm', 'r') OR left(t.typname, 1) = '_'
         OR t.oid IN (SELECT oid FROM looking) OR t.oid IN (SELECT oid FROM own_cast))
 """
-_ROUTINES = """SELECT routine_name, false, true FROM information_schema.routines
- WHERE routine_type = 'FUNCTION' AND routine_schema = database()"""
-_FUNCTIONS: Mapping[str, str] = {
-    "postgres": _CALLABLES,
-    "duckdb": "SELECT function_name, false, true FROM duckdb_functions() WHERE NOT internal",
-    **dict.fromkeys(("mysql", "mariadb"), _ROUTINES),
-}
-"""List the functions of users. For PostgreSQL, they also list functions that accept one argument,
-and types that need a call or look-up to convert.
+"""Lists functions that accept one argument, and types that need a call or look-up to convert.
 
-The second column is true if the argument can be a row. The third column is true if a user, and not
-an extension, created the function. Objects of users have numbers from 16384 on; 1255 is the number
-of pg_proc. A text that is converted to a `reg` type or to `aclitem` is the name of an object. The
-query omits PostgreSQL's other immutable functions and `money`, which only compute a value. It also
-omits functions with internal arguments, which statements cannot call.
+The second column is true if the argument can be a row. Casts of users have numbers from 16384 on. A
+text that is converted to a `reg` type or to `aclitem` is the name of an object. The query omits
+PostgreSQL's other immutable functions and `money`, which only compute a value. It also omits
+functions with internal arguments, which statements cannot call.
 """
 
 
@@ -289,26 +276,25 @@ def _views(session: Session) -> list[tuple[str, str, bool]]:
     return [(name, text, any(row[2:])) for (name, text), row in zip(texts, rows, strict=True)]
 
 
-def with_functions(policy: Policy, session: Session) -> Policy:
-    """Return a policy with the `callables` and the `own_functions` of the database.
+def read_callables(session: Session) -> Mapping[str, bool]:
+    """Return the names that ``x.name`` must not call in a PostgreSQL database, in lower case.
+
+    The value of each name is true if x can be a row.
 
     Raises
     ------
     DatabaseUnavailableError, UsageError
         The functions cannot be listed, or there are too many functions.
     """
-    dialect, found, own = session.dialect, dict[str, bool](), set[str]()
-    known = lists(dialect)
+    known = lists("postgres")
     checked = known["functions that look outside"] | known["functions of settings"]
-    words = known["functions"] | known["special functions"] | known.syntax
-    statement = _FUNCTIONS.get(dialect)
-    for row in _listed(session, statement, "functions") if statement else ():
-        name = str(row[0]).casefold()
-        if row[2] and name in words:
-            own.add(name)
-        if dialect == "postgres" and (row[2] or name not in known["functions"] - checked):
-            found[name] = bool(row[1]) or found.get(name, False)
-    return replace(policy, callables=found, own_functions=frozenset(own))
+    allowed = known["functions"] - checked
+    found: dict[str, bool] = {}
+    for written, takes_row in _listed(session, _CALLABLES, "functions"):
+        name = str(written).casefold()
+        if name not in allowed:
+            found[name] = bool(takes_row) or found.get(name, False)
+    return found
 
 
 def _listed(session: Session, statement: str, what: str) -> Sequence[Sequence[object]]:

@@ -37,6 +37,8 @@ def test_a_refusal_names_the_alternative() -> None:
         ("sqlite", "DELETE FROM t"): "only a query may run",
         ("sqlite", "SELECT 1; SELECT 2"): "one statement at a time",
         ("postgres", "SELECT strpod(a, 'x') FROM t"): "Did you mean 'strpos'",
+        ("sqlite", "SELECT unnest(a) FROM t"): "not supported",
+        ("postgres", "SELECT {'a': 1}"): "not supported",
         ("neo4j", "MATCH (n) SET n.x = 1"): "it contains SET, but only reading is allowed",
         ("neo4j", "CALL db.label()"): "Did you mean 'db.labels'",
         ("neo4j", "MATCH (n)"): "add RETURN at the end",

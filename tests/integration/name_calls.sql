@@ -13,8 +13,7 @@ CREATE FUNCTION "using"(customer) RETURNS text LANGUAGE sql AS 'SELECT max(email
 CREATE TABLE high (id INT);
 CREATE TABLE "HIGH" (id INT, evil INT);
 CREATE TYPE secret_mood AS ENUM ('hidden label');
-CREATE FUNCTION year(customer) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
-CREATE FUNCTION "array"(text) RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM customer';
+CREATE FUNCTION total(int, int) RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE TABLE pg_authid (rolname TEXT);
 CREATE VIEW settings AS SELECT current_setting('server_version'), 1 AS evil;
 -- PostgreSQL would call a function, or convert to a type, in each of these statements.
@@ -62,6 +61,4 @@ SELECT x.symmetric id FROM customer AS x
 SELECT x.using > 'A' FROM customer AS x
 SELECT x.checked_row FROM customer AS x
 SELECT public.citext 'a' FROM customer AS public
-SELECT x.year FROM customer AS x
-SELECT "array"(x.name) FROM customer AS x
 SELECT x.rolname FROM pg_authid AS x

@@ -9,6 +9,7 @@ from pathlib import Path
 from dqa import guard
 from dqa.core.files import file_errors, read_bytes
 from dqa.core.records import Record
+from dqa.guard.check import CYPHER
 
 
 class CheckedStatement(Record):
@@ -57,7 +58,10 @@ def check_script(
     ------
     UnknownNameError
         dqa does not know the dialect.
+    UsageError
+        The policy has attributes for tables, and the dialect is of a graph, or vice versa.
     """
+    policy.require_kind("graph" if dialect in CYPHER else "relational")
     text = (script if isinstance(script, str) else _decoded(script)).removeprefix("\ufeff")
     verdicts = [(one, guard.check(one.text, dialect, policy)) for one in guard.split(text, dialect)]
     return tuple(

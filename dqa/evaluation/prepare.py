@@ -79,11 +79,17 @@ class DatabaseLocation:
 
     def load(self, situation: Situation, /) -> Database:
         """Open a situation in its own namespace. If the database lacks it, load it first."""
-        return self.backend.load(situation, self.location, **self.access)
+        return self.backend.load(situation, self.location, **self._access)
 
     def open(self) -> Database:
         """Open a user's own database, read-only and behind the guard."""
-        return self.backend.open(self.location or "", **self.access).described(*self.described)
+        return self.backend.open(self.location or "", **self._access).described(*self.described)
+
+    @property
+    def _access(self) -> Access:
+        """The access, with the part of the policy that applies to this kind of database."""
+        policy = self.access.get("policy")
+        return {**self.access, "policy": policy and policy.part_for(self.kind)}
 
 
 def parse_database(database: str) -> tuple[str, str | None]:

@@ -20,9 +20,9 @@ SEVERAL = "it contains several statements; write one statement at a time"
 _LONGEST = 20_000
 """The maximum number of characters of a statement."""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-_CYPHER = ("neo4j", "ladybug")
+CYPHER = ("neo4j", "ladybug")
 
-DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *_CYPHER)
+DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *CYPHER)
 """The dialects that can be checked; ``ansi`` is the SQL that most databases share."""
 
 
@@ -84,7 +84,7 @@ def _module(dialect: str, of_cypher: str, of_sql: str) -> ModuleType:
     """Import the module for a dialect; raise `UnknownNameError` if the dialect is unknown."""
     if dialect not in DIALECTS:
         raise UnknownNameError("dialect", dialect, DIALECTS)
-    return import_module(f"dqa.guard.{of_cypher if dialect in _CYPHER else of_sql}")
+    return import_module(f"dqa.guard.{of_cypher if dialect in CYPHER else of_sql}")
 
 
 class ScriptTokens(NamedTuple):

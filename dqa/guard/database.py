@@ -133,16 +133,13 @@ class GuardedDatabase:
         Raises
         ------
         UsageError
-            A name of a checked policy is not in the database, or the database cannot apply a mask
-            or a row filter.
+            A name of a checked policy is not in the database, or the database cannot apply a part
+            of the policy.
         DatabaseUnavailableError
             The schema cannot be read.
         """
-        if policy is not None and policy.hides and self.kind == "graph":
-            raise errors.UsageError(
-                "masks and row_filters apply to tables, and a graph has no tables; use "
-                "denied_properties."
-            )
+        if policy is not None:
+            policy.require_kind(self.kind)
         if checked and policy is not None:
             require_known(policy, [self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(policy or DEFAULT)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
+from dqa.core.database import Kind
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import read_json
 from dqa.core.schema import DatabaseSchema
@@ -137,6 +138,35 @@ class PolicyFields:
     def __hash__(self) -> int:
         return hash((self.tables, self.columns, self.denied_columns, self.labels))
 
+    def require_kind(self, kind: Kind) -> None:
+        """Refuse attributes that do not apply to a kind of database: they would hide nothing.
+
+        Raises
+        ------
+        UsageError
+            The policy has attributes for tables, and the database is a graph, or vice versa.
+        """
+        if names := self._set_in(OF_TABLES if kind == "graph" else OF_GRAPH):
+            advice = "A graph has no tables: use labels and denied_properties"
+            if kind == "relational":
+                advice = "An SQL database has no labels: use tables and denied_columns"
+            raise UsageError(f"The policy sets {', '.join(names)}. {advice} instead.")
+
+    def part_for(self, kind: Kind) -> Self:
+        """Return the part of a policy for tables and graphs that applies to one kind of database.
+
+        Masks and row filters remain. A policy without attributes for this kind does not change, so
+        the database refuses it.
+        """
+        own, others = (OF_GRAPH, OF_TABLES) if kind == "graph" else (OF_TABLES, OF_GRAPH)
+        if not self._set_in(own):
+            return self
+        return replace(self, **{n: getattr(type(self)(), n) for n in others.difference(_MAPPINGS)})
+
+    def _set_in(self, names: frozenset[str]) -> list[str]:
+        unset = type(self)()
+        return sorted(name for name in names if getattr(self, name) != getattr(unset, name))
+
     @classmethod
     def read(cls, path: Path, schema: DatabaseSchema | None = None) -> Self:
         """Read a policy from a JSON file: an object whose keys are attributes of `Policy`.
@@ -168,6 +198,7 @@ _MAPPINGS = ("masks", "row_filters")
 _OWNED = frozenset({"columns", "properties", "masks"})
 """Attributes whose entries name a table, a label or a type before the dot."""
 OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
+OF_TABLES = frozenset({"schemas", "tables", "columns", "denied_columns", "unmasked", *_MAPPINGS})
 
 
 def _by_names(what: str, value: Any) -> Any:  # noqa: ANN401  (unchecked input of any type)

@@ -239,7 +239,9 @@ class _Reading:
     def _database(self, name: str) -> Database:
         if name not in self.databases:
             where = whole_url(self.locations[name], name)
-            opened = plugins.backend_for(where).open(where, policy=self.policy, audit=self.audit)
+            backend = plugins.backend_for(where)
+            policy = self.policy and self.policy.part_for(backend.kind)
+            opened = backend.open(where, policy=policy, audit=self.audit)
             self.databases[name] = opened
             self.opened.callback(opened.close)
         return self.databases[name]

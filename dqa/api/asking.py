@@ -122,7 +122,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     reviewer: Reviewer | None = None,
     review: Sequence[ReviewKind] = (),
     debug: bool = False,
-    allow_no_evidence: bool = False,
+    allow_no_evidence: bool | None = None,
     record: Path | str | bool = True,
     **fields: Any,  # noqa: ANN401  (fields of the question and of the spec)
 ) -> Trace:
@@ -149,8 +149,9 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         Whether the exception of a bug is raised. Otherwise a bug ends the decision as
         `Ending.CRASHED`.
     allow_no_evidence
-        Whether to accept an answer without evidence; see docs/asking.md. Otherwise such a decision
-        ends as `Ending.NO_EVIDENCE`, without a choice.
+        Whether to accept an answer without evidence. Otherwise such a decision ends as
+        `Ending.NO_EVIDENCE`, without a choice. None accepts it only if the question has candidates
+        and the decider is not an agent.
     record
         A new file for the record of the decision. True means a new file in `records_folder`. False
         means that no record is stored.
@@ -193,7 +194,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         watched_by(watcher or DecisionWatcher()),
         reviewed_by(reviewing),
     ):
-        needs_evidence = not allow_no_evidence
+        needs_evidence = None if allow_no_evidence is None else not allow_no_evidence
         trace = _decide(
             opened_database, changed, decider, reviewing, evidence=needs_evidence, debug=debug
         )
@@ -206,11 +207,11 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     decisions: Decisions,
     reviewing: Reviewing | None,
     *,
-    evidence: bool,
+    evidence: bool | None,
     debug: bool,
 ) -> Trace:
     """Return the trace of a decider's decision, with the alternatives."""
-    if evidence and not database.schema().parts:
+    if evidence is not False and not database.schema().parts:
         raise errors.UsageError(
             f"No table of '{database.name}' may be read, so no data can support a decision: choose "
             "another database, or allow tables by the parameters `policy` and `tables` (--policy, "
@@ -231,8 +232,9 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     def decide() -> Decision:
         made = require_decision(decider.decide(question, described), decisions.name)
         made = _require_candidate(made, question, listed)
-        if evidence:
-            made = _require_evidence(made, question, decisions.contestant.made)
+        if evidence is not False:
+            needs_evidence = evidence or _is_agent(decisions.contestant.made)
+            made = _require_evidence(made, question, always=needs_evidence)
         return _review(made, question, described, reviewing)
 
     key = DecisionKey(question.key, database.name, decisions.name)
@@ -266,18 +268,21 @@ def require_decided(trace: Trace) -> None:
         raise errors.CrashError(f"{trace.decider} crashed, which is a bug: {problem}")
 
 
-def _require_evidence(decision: Decision, question: Question, made: object) -> Decision:
+def _is_agent(made: object) -> bool:
+    """Return whether a decider, or the deciders of a factory, are agents."""
+    return isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
+
+
+def _require_evidence(decision: Decision, question: Question, *, always: bool) -> Decision:
     """Remove the choice of a decision without evidence; see `allow_no_evidence` of `ask`.
 
-    `made` is the decider or its factory. Agents need evidence for every question. Other deciders
-    need none for a question with candidates.
+    If `always` is false, a question with candidates needs no evidence.
     """
-    queries = isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
     lists = question.candidates is not None or question.candidate_query is not None
     if (
         decision.ending is not Ending.ANSWERED
         or any(one.error is None and one.tool not in LOOKING_UP for one in decision.evidence)
-        or (lists and not queries)
+        or (lists and not always)
     ):
         return decision
     tried = counted(len(decision.evidence), "statement")

@@ -206,7 +206,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
             reviewer=reviewer,
             review=kinds,
             debug=debug,
-            allow_no_evidence=allow_no_evidence,
+            allow_no_evidence=allow_no_evidence or None,
             record=trace or not no_record,
             rule_set=rule_set,
             **access.fields(),

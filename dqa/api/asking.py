@@ -239,15 +239,16 @@ def _decide(  # noqa: PLR0913  (as `ask`)
 
     key = DecisionKey(question.key, database.name, decisions.name)
     prices, model = decisions.calls.prices, decisions.connected.models[decisions.name]
+    failures: list[Exception] = []
     time, named = utc_now(), uuid4().hex
     with (
         decision_span(key, question, decision=named, model=model) as span,
         attempt_by(question.key, decisions.name),
     ):
-        decision = decide_or_end(decide, debug=debug)
+        decision = decide_or_end(decide, failures=failures)
         describe_decision(span, decision)
     spent = replace(decision, usage=decision.usage + decision.lost)
-    return Trace.of(
+    trace = Trace.of(
         *(key, spent),
         kind=database.kind,
         model=model,
@@ -255,6 +256,10 @@ def _decide(  # noqa: PLR0913  (as `ask`)
         provenance=Provenance.of(decision, named, time, policy),
         asked=_with_choice(record, outcomes, spent.choice),
     )
+    if debug and failures:
+        tell_observers(trace)
+        raise failures[0]
+    return trace
 
 
 def require_decided(trace: Trace) -> None:

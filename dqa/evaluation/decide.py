@@ -71,7 +71,7 @@ def require_decision(returned: object, decider: str) -> Decision:
 
 
 def decide_or_end(
-    decide: Callable[[], Decision], where: str = "", *, debug: bool = False
+    decide: Callable[[], Decision], where: str = "", *, failures: list[Exception] | None = None
 ) -> Decision:
     """Make a decision. If an error ends it, return the decision as recorded before the error.
 
@@ -81,8 +81,8 @@ def decide_or_end(
         A function that makes the decision.
     where
         Description of the decision, which is added to the traceback of an error.
-    debug
-        Whether to raise the error of a bug instead of recording it.
+    failures
+        Receives the error that ended the decision.
     """
     began = time.perf_counter()
     with collect_recorders() as recorders:
@@ -91,9 +91,9 @@ def decide_or_end(
             # An own decider may not measure its time.
             seconds = decision.seconds or round(time.perf_counter() - began, 3)
             return replace(decision, seconds=seconds)
-        except Exception as error:
-            if debug and not isinstance(error, StoppedError):
-                raise
+        except Exception as error:  # noqa: BLE001  (a bug ends one decision)
+            if failures is not None and not isinstance(error, StoppedError):
+                failures.append(error)
             if where:
                 error.add_note(f"It was raised at {where}.")
             parts = [recorder.decision(Ending.CRASHED) for recorder in recorders]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import indent
+from types import TracebackType
 from typing import Any, TypeAlias
 
 from dqa.api.asking import ask
@@ -44,8 +45,19 @@ def ask_in_test(
     except DqaError as error:
         if statement := getattr(error, "statement", ""):
             error.add_note(f"Statement: {statement}")
-        # The message explains the fix. A long traceback through the agent would hide it.
-        raise error.with_traceback(None) from None
+        # The message explains the fix. A long traceback through libraries would hide it.
+        raise error.with_traceback(_own_frames(error.__traceback__)) from None
+
+
+def _own_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """Return a traceback with only the frames of the user's own files."""
+    if traceback is None:
+        return None
+    rest, frame = _own_frames(traceback.tb_next), traceback.tb_frame
+    is_dqa = frame.f_globals.get("__name__", "").startswith("dqa")
+    if is_dqa or "site-packages" in frame.f_code.co_filename:
+        return rest
+    return TracebackType(rest, frame, traceback.tb_lasti, traceback.tb_lineno)
 
 
 Asker: TypeAlias = Callable[..., Trace]
@@ -67,12 +79,13 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
     _fail(decision, f"{text}, but {' or '.join(map(repr, expected))} was expected.")
 
 
-def describe_decisions(traces: Iterable[Trace]) -> str:
-    """Describe decisions step by step."""
+def describe_decisions(traces: Iterable[Trace], *, full: bool) -> str:
+    """Describe decisions step by step; `full` is true with pytest's option ``-vv``."""
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 
-    return "\n\n".join(passages_to_text(read(trace)).plain for trace in traces)
+    texts = (passages_to_text(read(trace), full=full, option="-vv") for trace in traces)
+    return "\n\n".join(text.plain for text in texts)
 
 
 def _fail(decision: Decided, problem: str) -> None:

@@ -73,7 +73,8 @@ def pytest_runtest_makereport(
     if report.failed and traces:
         from dqa.testing.decisions import describe_decisions
 
-        report.sections.append(("dqa: last decisions", describe_decisions(traces)))
+        text = describe_decisions(traces, full=item.config.option.verbose > 1)
+        report.sections.append(("dqa: last decisions", text))
         traces.clear()
     return report
 

@@ -62,6 +62,28 @@ def test_it(dqa_database, dqa_scripted, dqa_ask):
     assert "dqa/testing/decisions.py" not in done.stdout.str()
 
 
+@pytest.mark.parametrize("error", ["RefusedStatementError", "KeyError"])
+def test_an_error_of_an_agent_shows_its_line_and_its_decision(
+    pytester: pytest.Pytester, error: str
+) -> None:
+    """Also the error of a refused statement."""
+    done = run(
+        pytester,
+        f"""
+import dqa
+class Agent(dqa.Decider):
+    name = "own"
+    def decide(self, question, database):
+        database.query("{"DELETE FROM" if error != "KeyError" else "SELECT * FROM"} supplier")
+        raise KeyError("unknown")
+def test_it(dqa_database, dqa_ask):
+    dqa_ask(dqa_database(SHOP), ASKED, decider=Agent())
+""",
+    )
+    line = "database.query" if error != "KeyError" else "raise KeyError"
+    done.stdout.fnmatch_lines([f"> *{line}*", f"E *{error}*", "*- dqa: last decisions -*"])
+
+
 def test_databases_are_closed_when_the_test_ends(pytester: pytest.Pytester) -> None:
     """Several may be open. A setting names the default engine; a test may name another one."""
     pytester.makeini("[pytest]\ndqa_engine = duckdb\n")

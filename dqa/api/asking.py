@@ -233,8 +233,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
         made = require_decision(decider.decide(question, described), decisions.name)
         made = _require_candidate(made, question, listed)
         if evidence is not False:
-            needs_evidence = evidence or _is_agent(decisions.contestant.made)
-            made = _require_evidence(made, question, always=needs_evidence)
+            made = _require_evidence(made, question, decisions.contestant.made, always=evidence)
         return _review(made, question, described, reviewing)
 
     key = DecisionKey(question.key, database.name, decisions.name)
@@ -273,21 +272,20 @@ def require_decided(trace: Trace) -> None:
         raise errors.CrashError(f"{trace.decider} crashed, which is a bug: {problem}")
 
 
-def _is_agent(made: object) -> bool:
-    """Return whether a decider, or the deciders of a factory, are agents."""
-    return isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
-
-
-def _require_evidence(decision: Decision, question: Question, *, always: bool) -> Decision:
+def _require_evidence(
+    decision: Decision, question: Question, made: object, *, always: bool | None
+) -> Decision:
     """Remove the choice of a decision without evidence; see `allow_no_evidence` of `ask`.
 
-    If `always` is false, a question with candidates needs no evidence.
+    `made` is the decider or its factory. Agents need evidence for every question. Other deciders
+    need none for a question with candidates, unless `always` is true.
     """
+    queries = isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
     lists = question.candidates is not None or question.candidate_query is not None
     if (
         decision.ending is not Ending.ANSWERED
         or any(one.error is None and one.tool not in LOOKING_UP for one in decision.evidence)
-        or (lists and not always)
+        or (lists and not queries and not always)
     ):
         return decision
     tried = counted(len(decision.evidence), "statement")

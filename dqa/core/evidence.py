@@ -97,6 +97,8 @@ class Evidence:
         tool
             The name of the called tool.
         """
+        if not isinstance(rows, Rows):
+            raise TypeError(f"rows is a {type(rows).__name__}: give dqa.Rows(columns, rows)")
         shown = rows.rounded(display.digits, exact)
         text = shown.to_text(digits=0)
         return cls(

@@ -361,8 +361,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
         spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:
         loaded = [s for name, s in questions.situations.items() if name not in questions.locations]
-        if loaded:
-            require_known(policy, [describe(found.schema) for found in loaded])
+        require_known(policy, [describe(found.schema) for found in loaded])
     deciders = tuple(
         {
             name: one.with_truths(questions.truths) if isinstance(one, UpperBound) else one

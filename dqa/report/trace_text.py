@@ -18,6 +18,7 @@ from dqa.report.reading import Passage
 
 _LINES, _PROMPT_LINES, _ROWS = 30, 6, 10
 _LINE, _CELL = 1_000, 40
+_OPTION = "--full (pytest: -vv)"
 _CHANGES = {"kept": (" ", ""), "new": ("+", "green"), "gone": ("-", "red")}
 _COLOURS = {
     "heading": "blue",
@@ -28,9 +29,7 @@ _COLOURS = {
 _TONES = {"": "", "good": "green", "bad": "red", "warning": "yellow"}
 
 
-def passages_to_text(
-    passages: Sequence[Passage], *, full: bool = False, option: str = "--full"
-) -> Text:
+def passages_to_text(passages: Sequence[Passage], *, full: bool = False) -> Text:
     """Return a decision as text, in colour for a terminal.
 
     Parameters
@@ -39,20 +38,17 @@ def passages_to_text(
         The result of `dqa.report.reading.read`.
     full
         Whether to show complete texts, and the part of the prompt that precedes the task.
-    option
-        The option that sets `full`, for messages.
     """
-    writer = _Writer(full, option)
+    writer = _Writer(full)
     shown = (passage for passage in passages if full or not passage.detail)
     return Text("\n\n").join(map(writer.block, shown))
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Converts passages into text. The attributes are the parameters of `passages_to_text`."""
+    """Converts passages into text. `full` is the parameter of `passages_to_text`."""
 
     full: bool
-    option: str
 
     def block(self, passage: Passage) -> Text:
         """Return a passage with its title."""
@@ -101,7 +97,7 @@ class _Writer:
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
         yield from (Text("  ".join(map(set_cell_size, row, widths))) for row in cells)
         if hidden := len(passage.rows) - len(rows):
-            yield Text(f"... {counted(hidden, 'more row')}, {self.option} shows all", "dim")
+            yield Text(f"... {counted(hidden, 'more row')}, {_OPTION} shows all", "dim")
 
     def _cell(self, cell: object) -> str:
         text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
@@ -117,11 +113,11 @@ class _Writer:
         # If only one line is hidden, show it instead of the line "1 more line".
         if self.full or hidden <= 1:
             return lines
-        return [*lines[:most], Text(f"... {hidden} more lines, {self.option} shows all", "dim")]
+        return [*lines[:most], Text(f"... {hidden} more lines, {_OPTION} shows all", "dim")]
 
     def _short(self, line: str) -> str:
         hidden = len(line) - _LINE
         if self.full or hidden <= 0:
             return visible(line)
         more = counted(hidden, "more character")
-        return f"{visible(line[:_LINE])} ... ({more}, {self.option} shows all)"
+        return f"{visible(line[:_LINE])} ... ({more}, {_OPTION} shows all)"

@@ -84,8 +84,7 @@ def describe_decisions(traces: Iterable[Trace], *, full: bool) -> str:
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 
-    texts = (passages_to_text(read(trace), full=full, option="-vv") for trace in traces)
-    return "\n\n".join(text.plain for text in texts)
+    return "\n\n".join(passages_to_text(read(trace), full=full).plain for trace in traces)
 
 
 def _fail(decision: Decided, problem: str) -> None:

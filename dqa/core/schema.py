@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
@@ -165,6 +165,8 @@ class DatabaseSchema:
         Whether the database converts unquoted names to lower case, as PostgreSQL does.
     notes
         Sentences about omitted parts, each without its full stop.
+    repeated_names
+        The lower-case names that tables of several schemas have. None if unknown.
     """
 
     tables: tuple[TableInfo, ...] = ()
@@ -173,6 +175,7 @@ class DatabaseSchema:
     quote: str = '"'
     folds_case: bool = False
     notes: tuple[str, ...] = ()
+    repeated_names: tuple[str, ...] | None = field(default=None, repr=False, compare=False)
 
     __hash__ = object.__hash__  # by identity, because hashing a wide schema is slow
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -91,7 +92,9 @@ def schema_of(  # noqa: PLR0913
     rank = {schema: number for number, schema in enumerate(schemas)}
     left_out: dict[str, list[str]] = {}
     found: dict[tuple[str, str], Relation] = {}
+    counts: Counter[str] = Counter()
     for relation in relations:
+        counts[relation.name.casefold()] += 1
         if relation.omitted:
             left_out.setdefault(relation.omitted, []).append(relation.name)
         elif relation.fields and relation.name != TAG_TABLE:
@@ -116,7 +119,11 @@ def schema_of(  # noqa: PLR0913
         if others := available():
             notes[-1] += f". Other schemas have tables: {_listed(others)}. {hint.format(others[0])}"
     return DatabaseSchema(
-        tuple(tables.values()), quote=quote, folds_case=folds_case, notes=tuple(notes)
+        tuple(tables.values()),
+        quote=quote,
+        folds_case=folds_case,
+        notes=tuple(notes),
+        repeated_names=tuple(name for name, count in counts.items() if count > 1),
     )
 
 

@@ -39,11 +39,11 @@ from dqa.databases.sql_namespaces import LOCK_SECONDS, ServerNamespaces
 from dqa.databases.tables import plain_rows, quote
 from dqa.databases.values import iso_text, loaded
 
-# Partitions are omitted, because their rows belong to the parent table.
 _RELATIONS = """
-SELECT c.oid, n.nspname, c.relname, c.relispopulated, has_table_privilege(c.oid, 'SELECT')
+SELECT c.oid, n.nspname, c.relname, c.relispartition, c.relispopulated,
+    has_table_privilege(c.oid, 'SELECT')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s)
     AND has_any_column_privilege(c.oid, 'SELECT')
 """
 _UNPOPULATED = "materialized views without data: REFRESH MATERIALIZED VIEW fills them"
@@ -132,7 +132,12 @@ def read_catalogue(cursor: Any, schemas: Sequence[str]) -> Iterable[Relation]:  
     relations: dict[int, Relation] = {}
     columns: dict[int, dict[int, str]] = {}
     partly: list[int] = []
-    for oid, schema, name, is_populated, is_readable in rows_of(cursor, _RELATIONS, list(schemas)):
+    partitions: list[Relation] = []  # without columns, because their rows belong to their parents
+    for row in rows_of(cursor, _RELATIONS, list(schemas)):
+        oid, schema, name, is_partition, is_populated, is_readable = row
+        if is_partition:
+            partitions.append(Relation(schema, name))
+            continue
         relations[oid] = Relation(schema, name, omitted="" if is_populated else _UNPOPULATED)
         columns[oid] = {}
         partly.extend([] if is_readable else [oid])
@@ -162,7 +167,7 @@ def read_catalogue(cursor: Any, schemas: Sequence[str]) -> Iterable[Relation]:  
             relations[oid].links.extend(
                 (column, *end, target) for column, target in zip(own, targets, strict=True)
             )
-    return relations.values()
+    return [*relations.values(), *partitions]
 
 
 CONNECT_SECONDS = 10

@@ -330,8 +330,8 @@ class GuardedDatabase:
         """Return the verdict on a statement.
 
         Without a schema, the guard cannot know whether ``name`` in ``x.name`` or ``::name`` is a
-        column or a type, and may refuse the statement. In this case, check the statement again with
-        the schema of the database.
+        column or a type, or whether ``pg_name`` is a table of the user, and may refuse the
+        statement. In this case, check the statement again with the schema of the database.
         """
         if self.dialect == "postgres" and self.policy.callables is None and "." in statement:
             from dqa.guard.tables import read_callables
@@ -341,7 +341,7 @@ class GuardedDatabase:
             self.policy = replace(self.policy, callables=read_callables(self._session))
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
-        if is_final or not ("." in statement or ":" in statement):
+        if is_final or not any(sign in statement.lower() for sign in (".", ":", "pg_")):
             return verdict
         if (schema := self._schema_for_hints()) is not None:
             verdict = check(statement, self.dialect, replace(self.policy, schema=schema))

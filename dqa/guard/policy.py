@@ -221,6 +221,17 @@ class Policy(PolicyFields):
             return schema in owners or ("" in owners and (own is None or schema in own))
         return "" in owners or bool(owners if own is None else owners & own)
 
+    def owner_of(self, name: str) -> str:
+        """Return the schema that must be written before a table; empty if none is necessary.
+
+        Without its schema, the name may mean a hidden table of the schema that comes first.
+        """
+        scope, listed = self.schema_scope, self.tables or ()
+        if scope is None or name in listed:
+            return ""
+        owners = {each for each in scope.schemas if f"{each}.{name}".casefold() in listed}
+        return "" if owners & scope.first.schemas else min(owners, default="")
+
     def shows_table(self, name: str) -> bool:
         """Return whether a table or view in the schema scope may be read."""
         return self.allows_table(name) and not self.reveals(name)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlglot import Token, exp
+from sqlglot import Token, TokenType, exp
 
 from dqa.core.run_stores import TABLE_PREFIX
 from dqa.guard.check import GuardVerdict, Refusal
@@ -138,8 +138,8 @@ class _Rules:
         raise Refusal(f"the function {name} is not in the list of functions that only read{end}")
 
     def check_names(self, tokens: Sequence[Token]) -> None:
-        """Refuse ``NULL::list`` for a hidden table, which sqlglot reads as another type."""
-        if not self.policy.restricts:
+        """Refuse ``NULL::object`` for a hidden type, which sqlglot reads as another type."""
+        if self.dialect != "postgres" or not self.policy.restricts:
             return
         keywords, nodes = dialect_of(self.dialect).tokenizer_class.KEYWORDS, self.parsed.nodes
         found = {getattr(one.this, "name", "") for one in nodes if isinstance(one, exp.DataType)}
@@ -147,7 +147,12 @@ class _Rules:
         for token in tokens:
             name, kind = token.text.casefold(), keywords.get(token.text.upper())
             is_type = token.start not in starts and kind is not None and kind.name in found
-            if is_type and self._is_hidden_row(name):
+            # A quoted name is never a word of the language.
+            is_word = token.token_type is not TokenType.IDENTIFIER
+            if not is_type or (is_word and name.split()[0] in self.known["types of syntax"]):
+                continue
+            is_known = self._is_built_in(name) or name in self.policy.type_names
+            if not is_known or self._is_hidden_row(name):
                 raise _hidden_type(name)
 
     def check(self, node: exp.Expr) -> None:
@@ -275,7 +280,7 @@ class _Rules:
                 "tables"
             )
         # PostgreSQL searches the catalogue first, so a table pg_class of the user needs its schema.
-        is_shadowed = self.dialect == "postgres" and not schema and name.startswith("pg_")
+        is_shadowed = not schema and name.startswith("pg_") and self._is_built_in(name)
         is_own = name.casefold() in self.policy.visible_tables
         is_known = is_own and not is_shadowed
         if self.dialect == "duckdb" and not is_known:
@@ -382,17 +387,21 @@ class _Rules:
             self._refuse_outside(owner, "type", name)
         if not (is_own and has_row_types):
             known |= self.known["types"] | self.known["types before a string"]
-        is_table = is_own and has_row_types and name in self.policy.known_tables
-        is_hidden = is_table and not self.policy.allows_table(name, owner[-1].name)
-        if name not in known or is_hidden or self._is_hidden_row(name):
+        if name not in known or self._is_hidden_row(name, owner[-1].name if is_own else ""):
             raise _hidden_type(name)
 
-    def _is_hidden_row(self, name: str) -> bool:
-        """Return whether the name of a type would be the row type of a hidden table."""
-        is_hidden = name in self.policy.known_tables.keys() - self.policy.type_names
-        # PostgreSQL has a type _x for each of its own types x.
-        is_type = f"_{name}" in self.known["names that call"]
-        return self.dialect == "postgres" and is_hidden and not is_type
+    def _is_hidden_row(self, name: str, schema: str = "") -> bool:
+        """Return whether the name of a type could be the row type of a hidden table."""
+        policy = self.policy
+        if self.dialect != "postgres" or name not in policy.known_tables:
+            return False
+        is_listed = policy.allows_table(name, schema) if schema else not policy.owner_of(name)
+        is_shown = is_listed and name in policy.type_names
+        return not (is_shown or (not schema and self._is_built_in(name)))
+
+    def _is_built_in(self, name: str) -> bool:
+        """Return whether PostgreSQL has a type or table of this name: then it has a type _name."""
+        return self.dialect == "postgres" and f"_{name}" in self.known["names that call"]
 
 
 def _hidden_type(name: str) -> Refusal:

@@ -189,12 +189,10 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
         if policy.hides or policy.restricts_table(name) or policy.reveals(name):
             raise Refusal(f"{full} belongs to another schema and could show hidden data")
         return False
-    scope, listed = policy.schema_scope, policy.tables
-    if scope is not None and listed is not None and not node.db and name not in listed:
-        # Without its schema, the name may mean a hidden table of the schema that comes first.
-        first = {f"{schema}.{name}".casefold() for schema in scope.first.schemas}
-        if policy.allows_table(name) and not first & listed:
-            raise Refusal(f"write the schema of {node.name} before its name")
+    repeated = policy.schema.repeated_names if policy.schema is not None else None
+    is_single = repeated is not None and name not in repeated
+    if not (node.db or is_single) and (owner := policy.owner_of(name)):
+        raise Refusal(f"write {owner}.{node.name}: another schema may have this table, too")
     is_known = policy.schema is None or name in policy.visible_tables
     if not (is_known and policy.allows_table(node.name, node.db)):
         hint = closest(node.name, [one.name for one in policy.visible_tables.values()])

@@ -82,7 +82,7 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
     if not (hidden or policy.restricts or policy.limits_graph):
         return schema
     parts = schema.replace_parts([visible(part) for part in schema.parts if shows(part)])
-    return parts if schema.nodes else replace(parts, notes=())
+    return parts if schema.nodes else replace(parts, notes=(), repeated_names=None)
 
 
 def _without(comment: str, hidden: Collection[str]) -> str:

@@ -84,6 +84,26 @@ def test_a_policy_opens_schemas_and_single_tables(dialect: str) -> None:
     assert not allowed(columns, dialect, sales)
 
 
+def test_a_plain_name_means_no_hidden_table_or_type() -> None:
+    """PostgreSQL finds the first schema's table, the catalogue's table, or a type of the user."""
+    names = ("shop", "sale", "time", "pg_orders", "pg_class")
+    schema = DatabaseSchema(
+        tuple(TableInfo(name, (Field("code", "text"), Field("kind", "list"))) for name in names),
+        repeated_names=("shop",),
+    )
+    tables = frozenset({"b.shop", "b.sale", "a.pg_orders", "a.pg_class"})
+    policy = Policy(tables=tables, schema=schema, schema_scope=SchemaScope.of(["a", "b"]))
+    for table in ("sale", "b.shop", "pg_orders", "a.pg_class"):
+        assert allowed(f"SELECT code FROM {table}", "postgres", policy), table
+    for kind in ("list", "b.shop", "time", "double precision", "int[]", "timestamptz", '"char"'):
+        assert allowed(f"SELECT null::{kind}, ARRAY[1]", "postgres", policy), kind
+    for table in ("shop", "a.shop", "time", "pg_class"):
+        assert not allowed(f"SELECT code FROM {table}", "postgres", policy), table
+    for kind in ("shop", "a.shop", "object", "map", '"object"', "datetime", "a.time"):
+        assert not allowed(f"SELECT null::{kind}", "postgres", policy), kind
+    assert not allowed("SELECT code FROM sale", "postgres", replace(policy, schema=SCHEMA))
+
+
 @pytest.mark.parametrize(
     ("dialect", "own", "inside", "outside"),
     [

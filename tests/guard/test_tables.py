@@ -111,7 +111,7 @@ def test_descriptions_come_from_the_visible_schema(
 def test_a_denied_column_needs_the_columns_of_its_table() -> None:
     """The guard needs the schema to build the table's subquery."""
     policy = Policy(denied_columns=frozenset({"emp.salary"}))
-    with pytest.raises(RefusedStatementError, match="of the opened database"):
+    with pytest.raises(RefusedStatementError, match="the policy hides a part of emp"):
         dqa.guard.require("SELECT id FROM emp", "sqlite", policy)
     assert check("SELECT id FROM dept", "sqlite", policy).allowed
 

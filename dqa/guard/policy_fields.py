@@ -147,7 +147,10 @@ class PolicyFields:
             The policy has attributes for tables, and the database is a graph, or vice versa.
         """
         if names := self._set_in(OF_TABLES if kind == "graph" else OF_GRAPH):
-            raise UsageError(f"The policy sets {', '.join(names)}. {_ADVICE[kind]} instead.")
+            own = "labels and denied_properties" if kind == "graph" else "tables and denied_columns"
+            raise UsageError(
+                f"The policy's {', '.join(names)} cannot apply to a {kind} database: use {own}."
+            )
 
     def part_for(self, kind: Kind) -> Self:
         """Return the part of a policy for tables and graphs that applies to one kind of database.
@@ -195,10 +198,6 @@ _MAPPINGS = ("masks", "row_filters")
 _OWNED = frozenset({"columns", "properties", "masks"})
 """Attributes whose entries name a table, a label or a type before the dot."""
 OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
-_ADVICE = {
-    "graph": "A graph has no tables: use labels and denied_properties",
-    "relational": "An SQL database has no labels: use tables and denied_columns",
-}
 OF_TABLES = frozenset({"schemas", "tables", "columns", "denied_columns", "unmasked", *_MAPPINGS})
 
 

@@ -62,26 +62,23 @@ def test_it(dqa_database, dqa_scripted, dqa_ask):
     assert "dqa/testing/decisions.py" not in done.stdout.str()
 
 
-@pytest.mark.parametrize("error", ["RefusedStatementError", "KeyError"])
-def test_an_error_of_an_agent_shows_its_line_and_its_decision(
-    pytester: pytest.Pytester, error: str
-) -> None:
-    """Also the error of a refused statement."""
-    done = run(
-        pytester,
-        f"""
+def test_an_error_of_an_agent_shows_its_line_and_its_decision(pytester: pytest.Pytester) -> None:
+    """The error of a refused statement also shows the statement."""
+    test = """
 import dqa
 class Agent(dqa.Decider):
     name = "own"
     def decide(self, question, database):
-        database.query("{"DELETE FROM" if error != "KeyError" else "SELECT * FROM"} supplier")
+        database.query(question.text)
         raise KeyError("unknown")
 def test_it(dqa_database, dqa_ask):
-    dqa_ask(dqa_database(SHOP), ASKED, decider=Agent())
-""",
-    )
-    line = "database.query" if error != "KeyError" else "raise KeyError"
-    done.stdout.fnmatch_lines([f"> *{line}*", f"E *{error}*", "*- dqa: last decisions -*"])
+    dqa_ask(dqa_database(SHOP), "STATEMENT", decider=Agent())
+"""
+    refused = ["> *database.query*", "E *RefusedStatementError*", "E *Statement: DELETE*"]
+    failed = {"SELECT 1": ["> *raise KeyError*", "E *KeyError*"], "DELETE FROM supplier": refused}
+    for statement, lines in failed.items():
+        done = run(pytester, test.replace("STATEMENT", statement))
+        done.stdout.fnmatch_lines([*lines, "*- dqa: last decisions -*"])
 
 
 def test_databases_are_closed_when_the_test_ends(pytester: pytest.Pytester) -> None:

@@ -222,8 +222,9 @@ class Server:
                 f"{where} took too long to answer. Check the load of the server, and try again."
             )
         if code.endswith(_FOR_THE_USER):
+            user = self.address.user or "(none: the URL has no user and password)"
             return errors.UsageError(
-                f"{where} refuses the login of user '{self.address.user}': {problem}. Check the "
+                f"{where} refuses the login of user {user}: {problem}. Check the "
                 "user, the password and the database in the URL, and the rights of the user."
             )
         if isinstance(error, (UnsupportedServerProduct, ConfigurationError)):

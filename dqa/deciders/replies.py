@@ -23,6 +23,8 @@ _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]
 """The label of an action in prompts, "Action 2. name", which models repeat."""
 _PROBLEMS = 10
 """The maximum number of problems in a message to a model."""
+_MOST_BRACES = 1_000
+"""The maximum number of braces that may begin no object. Each may need a look at the whole text."""
 _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
@@ -105,9 +107,9 @@ def tighten(words: object) -> str:
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     """Yield the outermost JSON objects of a text in order."""
-    decoder = json.JSONDecoder()
+    decoder, failed = json.JSONDecoder(), 0
     start = text.find("{")
-    while start >= 0:
+    while start >= 0 and failed < _MOST_BRACES:
         end = start + 1
         try:
             found, end = decoder.raw_decode(text, start)
@@ -115,7 +117,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
         except RecursionError:
             return  # nested too deeply, like the rest of the text
         except ValueError:
-            pass  # a brace in prose, or an incomplete object
+            failed += 1  # a brace in prose, or an incomplete object
         start = text.find("{", end)
 
 

@@ -39,6 +39,8 @@ _WITHHELD = frozenset(
 _REFUSED = "refused_request"
 """The metadata key of a reply that dqa creates if a content filter refuses the request."""
 _MOST_TOKENS = 1_000_000_000
+_MOST = 1_000_000
+"""The maximum number of characters of a reply as JSON."""
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 """A thought that lacks its start tag, because the provider put the tag into the request."""
@@ -166,12 +168,14 @@ def _checked(reply: AIMessage) -> AIMessage:
     Raises
     ------
     MalformedReplyError
-        The reply is not JSON, or has an unknown finish reason.
+        The reply is not JSON, is too large, or has an unknown finish reason.
     """
     try:
         text = json.dumps(message_to_dict(reply), ensure_ascii=False, default=str)
     except (RecursionError, ValueError) as error:
         raise MalformedReplyError(f"The reply is not JSON: {error}") from error
+    if len(text) > _MOST:
+        raise BadReplyError(f"The reply is larger than {_MOST:,} characters.", reply)
     reason = _reason(reply)
     if reason and reason not in _WHOLE | _CUT | _WITHHELD:
         raise BadReplyError(f"The reply ended with the finish reason '{reason[:60]}'.", reply)

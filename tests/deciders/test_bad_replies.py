@@ -58,6 +58,7 @@ FAULTS: dict[str, Callable[[str], str]] = {
     "empty": lambda _: "",
     "refusal": lambda _: "I cannot help with that.",
     "half an object": lambda _: '{"',
+    "many braces": lambda _: "{" * 200_000,
     "another kind": lambda _: "[1, 2]",
     "missing items": lambda _: "{}",
     "wrong names": lambda text: changed(text, wrong_names),

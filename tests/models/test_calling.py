@@ -263,6 +263,7 @@ def test_finish_reasons_of_other_packages_are_known(about: dict[str, Any], is_wh
     [
         ({"content": "x", "response_metadata": {"finish_reason": "OTHER"}}, "reason 'other'"),
         ({"content": "x", "response_metadata": {"status": "failed"}}, "reason 'failed'"),
+        ({"content": "x" * 1_000_000}, "larger than 1,000,000"),
     ],
 )
 def test_replies_of_other_packages_have_the_same_bounds(

@@ -43,12 +43,9 @@ _SEPARATED = re.compile(r"[,;\n]")
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool. A number is accepted instead of a text, because ids may be numbers.
+    """Arguments of a tool. A number is accepted instead of a text, because ids may be numbers."""
 
-    An unknown argument is an error, so that misspelt names are noticed.
-    """
-
-    model_config = ConfigDict(coerce_numbers_to_str=True, extra="forbid")
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -223,7 +220,7 @@ def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
     names = list(schema_of(tool).model_fields)
     with suppress(ValueError, RecursionError):
         arguments = json.loads(text) if text.lstrip().startswith("{") else None
-        if isinstance(arguments, dict) and arguments and arguments.keys() <= set(names):
+        if isinstance(arguments, dict) and not arguments.keys().isdisjoint(names):
             return arguments
     if len(names) == 1:
         return {names[0]: text}

@@ -68,7 +68,7 @@ def told(database: dqa.Database, *calls: tuple[str, dict[str, Any]]) -> list[Too
 
 def test_an_agent_of_langchain_s_uses_the_tools(database: dqa.Database) -> None:
     """It looks, checks, makes mistakes that it is told of, and queries; artifacts are evidence."""
-    schema, described, sampled, checked, refused, unfit, rows = told(
+    schema, described, sampled, checked, refused, unfit, unknown, rows = told(
         database,
         ("schema", {"question": "Which supplier?"}),
         ("describe_table", {"name": "supplier"}),
@@ -76,6 +76,7 @@ def test_an_agent_of_langchain_s_uses_the_tools(database: dqa.Database) -> None:
         ("check", {"statement": "SELECT 1"}),
         ("query_database", {"statement": "DELETE FROM supplier"}),
         ("query_database", {"sql": "SELECT 1"}),
+        ("query_database", {"statement": "SELECT 1", "purpose": "to see"}),
         ("query_database", {"statement": "SELECT name FROM supplier ORDER BY price"}),
     )
     assert "supplier(id: INTEGER" in schema.text
@@ -84,7 +85,8 @@ def test_an_agent_of_langchain_s_uses_the_tools(database: dqa.Database) -> None:
     assert sampled.artifact.rows[0] == (1, "Ada", 1.123456789, "ada@example.org")
     assert checked.text == "Allowed."
     assert refused.artifact.error == "RefusedStatementError"
-    assert (unfit.status, rows.status) == ("error", "success")
+    assert (unfit.status, unknown.status, rows.status) == ("error", "error", "success")
+    assert "purpose" in unknown.text
     assert "only a query may run" in refused.text
     assert unfit.text.startswith(
         'The call of query_database does not fit: "statement": Field required'

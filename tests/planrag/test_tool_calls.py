@@ -189,11 +189,12 @@ def test_an_unknown_tool_is_answered_under_its_call(
 
 
 def test_numbers_are_accepted_as_ids(questions: QuestionSet, database: Database) -> None:
-    """Buildings have numbers."""
-    decision, _ = run("iterrag", questions, database, calling(("decide", {"decision": 42})))
+    """Buildings have numbers. A field that nobody asked for is ignored."""
+    more = {"purpose": "to end"}
+    decision, _ = run("iterrag", questions, database, calling(("decide", {"decision": 42} | more)))
     assert decision.answer == "42"
     simulation = Simulation(questions.find("locating/1"), database)
     toolbox = Toolbox((query_tool(database), *simulation_tools(simulation)))
-    reply = calling(("compare", {"candidates": [1, "2"]}))
+    reply = calling(("compare", {"candidates": [1, "2"]} | more))
     (request,) = ToolCalls().read(reply, 1, tuple(toolbox.tools), toolbox).requests
     assert request.arguments == {"candidates": ["1", "2"]}

@@ -132,7 +132,7 @@ class History:
     Raises
     ------
     UsageError
-        The file cannot be written, or contains games of another run.
+        The file is a URL, cannot be written, or contains games of another run.
     DataError
         The file is not a database, or one of its tables has other columns.
     """
@@ -140,6 +140,8 @@ class History:
     def __init__(
         self, file: Path | str, *, isolation: Isolation = "process", first: int = 0, run: str = ""
     ) -> None:
+        if "://" in str(file):  # it may contain a password
+            raise UsageError("History takes a SQLite file, not a URL.")
         hint = "Choose another location for the run (--out)."
         self._location = StoreLocation(str(file), Path(file), "history", hint)
         self._isolation, self._first, self._run = isolation, first, run

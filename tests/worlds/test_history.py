@@ -134,7 +134,10 @@ def test_a_process_that_lost_its_game_writes_nothing_more(tmp_path: Path) -> Non
 
 
 def test_a_location_without_a_history_is_refused(tmp_path: Path) -> None:
-    """A file that is not a database is not written to."""
+    """A file that is not a database is not written to, and no password is shown."""
     (tmp_path / "other.db").write_text("not a database" * 100)
     with pytest.raises(DataError):
         History(str(tmp_path / "other.db"))
+    with pytest.raises(UsageError, match="SQLite file") as raised:
+        History("postgresql://user:hush@host/games")
+    assert "hush" not in str(raised.value)

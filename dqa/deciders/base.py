@@ -80,6 +80,11 @@ class Settings:
     budget: DecisionBudget = ENDLESS
     epoch: int = 1
 
+    def __post_init__(self) -> None:
+        """Raise `UsageError` if the limits do not allow a single reply."""
+        if self.max_steps < 1 or self.max_parse_failures < 1:
+            raise UsageError("max_steps and max_parse_failures must be at least 1.")
+
     def recorder(self) -> Recorder:
         """Return a recorder for one decision, with its budget."""
         return Recorder(self.budget, self.calls.clock.monotonic)

@@ -113,8 +113,11 @@ def _world_described(name: str) -> str:
 
 
 def settings_of(decider: str) -> tuple[SettingInfo, ...]:
-    """Return the settings of a decider, each with its accepted values and its default."""
-    return plugins.decider(decider).setting_infos
+    """Return the settings of a decider, each with its accepted values and its default.
+
+    A model after ``@`` in the name is ignored.
+    """
+    return plugins.decider(decider.partition("@")[0]).setting_infos
 
 
 _OWN: Mapping[str, str] = {

@@ -162,7 +162,7 @@ class Result(Record, use_attribute_docstrings=True):
     database: str
     kind: Kind
     decider: str
-    """The name of the decider. In a run with several models, it is 'decider@model'."""
+    """The name of the decider. A decider with its own model is 'decider@provider:model'."""
     model: str
     """The models that answered, joined by ' + '; 'none' if no model answered."""
     epoch: int = Field(ge=1, default=1)

@@ -46,8 +46,8 @@ def test_a_decider_may_name_its_model(tmp_path: Path) -> None:
     assert [r.choice for r in alone] == [r.choice for r in run.results if r.decider == own]
     (listed,) = dqa.find_runs(tmp_path)
     assert (listed.deciders, listed.model) == (names, ANALYST)
-    for name in ("random@openai:gpt-5", f"nosuch@{ANALYST}", "iterrag@analyst"):
-        with pytest.raises(dqa.UsageError, match=r"not use a chat model|nosuch|provider:model"):
+    for name in ("random@openai:gpt-5", f"nosuch@{ANALYST}", "iterrag@analyst", "iterrag@"):
+        with pytest.raises(dqa.UsageError, match=r"not use a chat model|nosuch|iterrag@provider:model"):
             dqa.evaluate(spec(deciders=name))
 
 

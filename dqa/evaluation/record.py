@@ -16,7 +16,7 @@ from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.play_spec import PlaySpec
-from dqa.evaluation.spec import RunSpec, differences
+from dqa.evaluation.spec import RunSpec, differences, without_models
 from dqa.scenarios import scenario_name
 
 _PACKAGES = (
@@ -89,13 +89,9 @@ class RunRecord(Record):
         spec = values.get("spec") if isinstance(values, Mapping) else None
         if not isinstance(spec, Mapping):
             return values
-        fields = {name: value for name, value in spec.items() if name != "models"}
-        model = fields.get("model")
-        if isinstance(model, Mapping):
-            fields["model"] = {name: value for name, value in model.items() if name != "label"}
         # Which of its deciders needed a model is not recorded.
         resumable = values.get("resumable", True) and not spec.get("models")
-        return {**values, "spec": fields, "resumable": resumable}
+        return {**values, "spec": without_models(spec), "resumable": resumable}
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

@@ -122,6 +122,15 @@ class ModelSpec(Record, use_attribute_docstrings=True):
         return {name: value for name, value in values.items() if value is not None}
 
 
+def without_models(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec without the list of models and the label that earlier versions wrote."""
+    fields = {name: value for name, value in spec.items() if name != "models"}
+    model = fields.get("model")
+    if isinstance(model, Mapping):
+        fields["model"] = {name: value for name, value in model.items() if name != "label"}
+    return fields
+
+
 def _one_alone(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
@@ -167,15 +176,22 @@ class Deciding(Record, use_attribute_docstrings=True):
 
     @model_validator(mode="before")
     @classmethod
-    def _require_version(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+    def _read_version(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        if not isinstance(values, Mapping):
+            return values
         known = cls.model_fields.get("version")
-        version = values.get("version") if isinstance(values, Mapping) else None
+        version, model = values.get("version"), values.get("model")
         if known is not None and version not in {None, known.default}:
             raise UsageError(
                 f"This {cls.__name__} has version {version!r}, but this dqa reads version "
                 f"{known.default}. Use the version of dqa that wrote it, or write the spec again."
             )
-        return values
+        if values.get("models") or (isinstance(model, Mapping) and model.get("label")):
+            raise UsageError(
+                f"{cls.__name__}: there are no 'models' and no 'label': write "
+                "decider@PROVIDER:MODEL for a decider with its own model."
+            )
+        return without_models(values)
 
     def model_named(self, name: str) -> ModelSpec:
         """Return the model of a decider that names its own: ``decider@name``.

@@ -44,7 +44,7 @@ _CONTRACTS: Mapping[str, str] = {
     "database": "dqa.databases.base:Backend",
     "reader": "dqa.loaders.reading:QuestionReader",
     "command": "typer:Typer",
-    "format": "builtins:type",
+    "format": "dqa.core.records:Record",
     "publication": "dqa.evaluation.papers:Publication",
     "scripted": "dqa.models.scripted:Responder",
     "world": "dqa.worlds.base:WorldFactory",
@@ -114,7 +114,7 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
             "remove all but one."
         )
     where = f"The {kind} '{name}' is registered as {found.value}"
-    return _object(found.value, where, _CONTRACTS[kind])
+    return _object(found.value, where, _CONTRACTS[kind], is_class=kind == "format")
 
 
 def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
@@ -123,8 +123,8 @@ def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # n
     return _object(value, what, contract)
 
 
-def _object(value: str, what: str, contract: str) -> Any:  # noqa: ANN401
-    """Load an instance of `contract`."""
+def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
+    """Load an instance of `contract`, or a subclass of `contract` if `is_class` is true."""
     try:
         loaded = resolve_name(value)
     except DqaError:
@@ -136,10 +136,13 @@ def _object(value: str, what: str, contract: str) -> Any:  # noqa: ANN401
             "remove the plug-in."
         ) from error
     wanted = resolve_name(contract)
-    # `isinstance` accepts a class that has the protocol's methods.
-    may_be_class = wanted in {Callable, type} or not isinstance(loaded, type)
-    if not (isinstance(loaded, wanted) and may_be_class):
-        found, needed = type(loaded).__name__, contract.replace(":", ".")
+    if is_class:
+        fits = isinstance(loaded, type) and issubclass(loaded, wanted)
+    else:  # `isinstance` accepts a class that has the protocol's methods
+        fits = isinstance(loaded, wanted) and (wanted is Callable or not isinstance(loaded, type))
+    if not fits:
+        found = "a class" if isinstance(loaded, type) else f"a {type(loaded).__name__}"
+        needed = f"{'a subclass' if is_class else 'an object'} of {contract.replace(':', '.')}"
         raise PluginError(
             f"{what}. This object has the wrong type: {found}, not {needed}. Fix or remove it."
         )
@@ -283,6 +286,8 @@ _INSTEAD = {
 def _scenario_with(part: str, name: str) -> Scenario:
     """Return the scenario called `name`. If it lacks a part, raise `UsageError`."""
     found = find_scenario(name)
+    if found is None and name != "custom":  # the scenario of users' own questions
+        raise UnknownNameError(part, name, names(part))
     if found is None or not _has(found, part):
         raise UsageError(
             f"The scenario '{name}' has no {part}. Scenarios with a {part}: "

@@ -89,6 +89,7 @@ def test_a_missing_simulator_or_generator_is_named(monkeypatch: pytest.MonkeyPat
     for part, value, words in (
         ("simulator", "no_such_package:X", "simulator of scenario 'locating' is no_such_package:X"),
         ("simulator", "builtins:len", "has the wrong type"),
+        ("simulator", "builtins:int", "a class, not an object of"),
         ("generator", "dqa.plugins:LOST", "cannot be loaded: AttributeError"),
     ):
         outcomes = found.outcomes.model_copy(update={"python": value})
@@ -102,6 +103,7 @@ def test_a_missing_simulator_or_generator_is_named(monkeypatch: pytest.MonkeyPat
 def test_the_error_of_an_unknown_scenario_lists_the_known_ones() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'stocks'"):
         plugins.scenario("stock")
-    for name in ("stock", "stocks"):
-        with pytest.raises(UsageError, match=f"'{name}' has no simulator.*: building, locating"):
-            plugins.simulator(name)
+    with pytest.raises(UnknownNameError, match=r"building, locating.*Did you mean 'locating'"):
+        plugins.simulator("locatin")
+    with pytest.raises(UsageError, match=r"'stocks' has no simulator.*: building, locating"):
+        plugins.simulator("stocks")

@@ -47,9 +47,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     folder = tmp_path_factory.mktemp("formats")
     generated, out, farm = folder / "generated", folder / "run", folder / "farm"
     run("data", "generate", "--out", generated, "--questions", "2", "--seed", "5")
-    evaluation = run(
-        *("eval", "--generated", generated, "--databases", "sqlite", "--out", out, "--json")
-    )
+    evaluation = run("eval", "--generated", generated, "--limit", 1, "--out", out, "--json")
     uncertain = ("--scenarios", "agriculture", "--generate", "1", "--set", "dellma.samples=8")
     named = ("--deciders", "dellma-pairs,self-consistency", "--databases", "sqlite")
     run("eval", *uncertain, *named, "--out", farm)

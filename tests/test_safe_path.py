@@ -121,10 +121,14 @@ def test_commands_that_read_a_database(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "engine",
-    [pytest.param(PROCESSES, marks=pytest.mark.slow), pytest.param(RAY, marks=pytest.mark.deep)],
+    [
+        (),
+        pytest.param(PROCESSES, marks=pytest.mark.slow),
+        pytest.param(RAY, marks=pytest.mark.deep),
+    ],
 )
 def test_an_evaluation(folder: Path, engine: tuple[str, ...]) -> None:
-    """In processes and on a cluster, with a scripted model."""
+    """In threads, in processes and on a cluster, with a scripted model."""
     if "ray" in engine:
         pytest.importorskip("ray", reason="the ray extra is not installed")
     assert "scripted:analyst" in run(folder, *DQA, *EVAL, "--deciders", "planrag", *engine)

@@ -119,8 +119,7 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
 
 def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
     """Load the object that a scenario's document names."""
-    what = f"The {part} of scenario '{scenario.name}' is {value}"
-    return _object(value, what, contract)
+    return _object(value, f"The {part} of scenario '{scenario.name}' is {value}", contract)
 
 
 def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
@@ -144,7 +143,7 @@ def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> 
         found = "a class" if isinstance(loaded, type) else f"a {type(loaded).__name__}"
         needed = f"{'a subclass' if is_class else 'an object'} of {contract.replace(':', '.')}"
         raise PluginError(
-            f"{what}. This object has the wrong type: {found}, not {needed}. Fix or remove it."
+            f"{what}. It has the wrong type: {found}, not {needed}. Fix or remove it."
         )
     return loaded
 
@@ -277,8 +276,7 @@ def _heuristics() -> dict[str, list[Scenario]]:
 
 _INSTEAD = {
     "simulator": "Use a decider that needs no simulator, or add [outcomes] to its scenario.toml.",
-    "generator": "Read its questions from a release or from a file of your own (--questions), or "
-    "add [generator] to its scenario.toml.",
+    "generator": "Use questions from a release or a file, or add [generator] to its scenario.toml.",
 }
 """The advice about a scenario that lacks a part."""
 

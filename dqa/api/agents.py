@@ -102,9 +102,7 @@ class _SchemaArguments(Arguments):
 _FIELDS: dict[str, Any] = {
     name: (field.annotation, field) for name, field in UserQuestion.model_fields.items()
 }
-AskArguments = create_model(
-    "AskArguments", __base__=Arguments, __cls_kwargs__={"extra": "forbid"}, **_FIELDS
-)
+AskArguments = create_model("AskArguments", __base__=Arguments, **_FIELDS)
 """The arguments of the tool ``ask``: the fields of a question."""
 
 
@@ -152,15 +150,7 @@ def langchain_tools(
     if decisions is not None:
         tools.append(_ask_tool(database, decisions))
     for tool in tools:
-        # An unknown argument is an error for agents, so that they notice misspelt names.
-        known = schema_of(tool)
-        tool.args_schema = strict = create_model(
-            known.__name__,
-            __base__=known,
-            __doc__=known.__doc__,
-            __cls_kwargs__={"extra": "forbid"},
-        )
-        tool.handle_validation_error = partial(describe_misfit, tool.name, strict)
+        tool.handle_validation_error = partial(describe_misfit, tool.name, schema_of(tool))
     return [*tools]
 
 

@@ -150,7 +150,7 @@ def decision_node(
                 "mapping with question, rules and candidates."
             )
         try:
-            asked = checked_arguments(ASK, AskArguments, text)
+            asked = checked_arguments(ASK, AskArguments, text, strict=True)
         except UnparsableReplyError as error:
             raise UsageError(
                 f"The question under the key '{question}' of the state is invalid: {error}"

@@ -43,9 +43,13 @@ _SEPARATED = re.compile(r"[,;\n]")
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool. A number is accepted instead of a text, because ids may be numbers."""
+    """Arguments of a tool. A number is accepted instead of a text, because ids may be numbers.
 
-    model_config = ConfigDict(coerce_numbers_to_str=True)
+    An unknown argument is an error, so that agents notice misspelt names. Only deciders ignore it,
+    as in other replies (`checked_arguments`).
+    """
+
+    model_config = ConfigDict(coerce_numbers_to_str=True, extra="forbid")
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -193,9 +197,11 @@ def simulation_tools(simulation: Simulation) -> tuple[StructuredTool, Structured
 
 
 def checked_arguments(
-    name: str, schema: type[BaseModel], arguments: Mapping[str, Any]
+    name: str, schema: type[BaseModel], arguments: Mapping[str, Any], *, strict: bool = False
 ) -> dict[str, Any]:
     """Return the arguments of a call, converted to the types of its schema.
+
+    Unless `strict` is true, unknown arguments are ignored.
 
     Raises
     ------
@@ -203,7 +209,7 @@ def checked_arguments(
         The arguments do not fit the schema. The message tells the model how to correct them.
     """
     try:
-        return dict(schema.model_validate(arguments))
+        return dict(schema.model_validate(arguments, extra="forbid" if strict else "ignore"))
     except ValidationError as error:
         raise UnparsableReplyError(describe_misfit(name, schema, error)) from error
 

@@ -128,8 +128,7 @@ def named_decider(
         return found
     if not found.needs_model:
         raise UsageError(f"{name}: the decider '{own}' does not use a chat model: omit the model.")
-    model = name.removeprefix(f"{own}{_MODEL}")
-    if ":" not in model:
+    if ":" not in (model := name.removeprefix(f"{own}{_MODEL}")):
         raise UsageError(f"{name}: '{model}' is not a model: write {own}@provider:model.")
     return replace(found, model=deciding.model_named(model))
 

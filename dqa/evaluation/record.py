@@ -91,7 +91,7 @@ class RunRecord(Record):
             return values
         # Which of its deciders needed a model is not recorded.
         resumable = values.get("resumable", True) and not spec.get("models")
-        return {**values, "spec": without_models(spec), "resumable": resumable}
+        return {**values, "spec": without_models(spec, even_set=True), "resumable": resumable}
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

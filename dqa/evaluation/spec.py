@@ -93,6 +93,7 @@ _ELSEWHERE = {
     for place, kind in (("calls", CallOptions), ("options", RunOptions))
     for name in kind.model_fields
 }
+_ELSEWHERE |= dict.fromkeys(("models", "label"), "old specs: write decider@PROVIDER:MODEL")
 
 
 class ModelSpec(Record, use_attribute_docstrings=True):
@@ -118,17 +119,19 @@ class ModelSpec(Record, use_attribute_docstrings=True):
     @property
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that have a value, for the provider's chat model."""
-        values = {name: getattr(self, name) for name in PARAMETERS}
-        return {name: value for name, value in values.items() if value is not None}
+        return self.model_dump(include={*PARAMETERS})
 
 
-def without_models(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a spec without the list of models and the label that earlier versions wrote."""
-    fields = {name: value for name, value in spec.items() if name != "models"}
-    model = fields.get("model")
-    if isinstance(model, Mapping):
-        fields["model"] = {name: value for name, value in model.items() if name != "label"}
-    return fields
+def without_models(spec: Mapping[str, Any], *, even_set: bool = False) -> dict[str, Any]:
+    """Return a spec without the fields ``models`` and ``model.label`` of earlier versions.
+
+    Unless `even_set` is true, fields with a value remain.
+    """
+    model = spec.get("model")
+    if isinstance(model, Mapping) and (even_set or not model.get("label")):
+        spec = {**spec, "model": {key: model[key] for key in model if key != "label"}}
+    drops = even_set or not spec.get("models")
+    return {key: spec[key] for key in spec if key != "models" or not drops}
 
 
 def _one_alone(value: object) -> object:
@@ -177,21 +180,14 @@ class Deciding(Record, use_attribute_docstrings=True):
     @model_validator(mode="before")
     @classmethod
     def _read_version(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        if not isinstance(values, Mapping):
-            return values
         known = cls.model_fields.get("version")
-        version, model = values.get("version"), values.get("model")
+        version = values.get("version") if isinstance(values, Mapping) else None
         if known is not None and version not in {None, known.default}:
             raise UsageError(
                 f"This {cls.__name__} has version {version!r}, but this dqa reads version "
                 f"{known.default}. Use the version of dqa that wrote it, or write the spec again."
             )
-        if values.get("models") or (isinstance(model, Mapping) and model.get("label")):
-            raise UsageError(
-                f"{cls.__name__}: there are no 'models' and no 'label': write "
-                "decider@PROVIDER:MODEL for a decider with its own model."
-            )
-        return without_models(values)
+        return without_models(values) if isinstance(values, Mapping) else values
 
     def model_named(self, name: str) -> ModelSpec:
         """Return the model of a decider that names its own: ``decider@name``.
@@ -199,10 +195,9 @@ class Deciding(Record, use_attribute_docstrings=True):
         It has the server and the parameters of `model` if both have the same provider. If `model`
         is scripted, they are for the provider ``openai``. A scripted model has neither.
         """
-        own, other = (one.partition(":")[0] for one in (self.model.name, name))
-        is_same = own == other or (is_scripted(self.model.name) and other == "openai")
-        shares = is_same and not is_scripted(name)
-        return self.model.changed(name=name) if shares else ModelSpec(name=name)
+        model = "openai" if is_scripted(self.model.name) else self.model.name
+        is_same = name.partition(":")[0] == model.partition(":")[0]
+        return self.model.changed(name=name) if is_same else ModelSpec(name=name)
 
     def __repr__(self) -> str:
         return redact(super().__repr__())
@@ -211,8 +206,7 @@ class Deciding(Record, use_attribute_docstrings=True):
 
     @model_serializer(mode="wrap")
     def _without_secrets(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        found: dict[str, Any] = redacted(written(self))
-        return found
+        return redacted(written(self))  # type: ignore[no-any-return]
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

@@ -246,8 +246,7 @@ class History:
             if not self._reader:
                 policy = Policy(tables=_SHOWN, masks={"games.seed": None}, row_filters=rows)
                 backend, file = plugins.backend("sqlite"), self._location.url
-                opened = backend.open(file, policy=policy, isolation=self._isolation)
-                self._reader.append(opened)
+                self._reader.append(backend.open(file, policy=policy, isolation=self._isolation))
             return self._reader[0].with_rows(rows)
 
     def close(self) -> None:

@@ -70,10 +70,7 @@ def test_a_table_is_described_with_what_refers_to_it(database: Database) -> None
 def test_what_is_not_there_is_told_with_what_is_near(database: Database) -> None:
     """Each tool returns an observation that names the closest table."""
     ask = look(database)
-    for told in (
-        ask("describe_table", '{"name": "stafff", "why": ""}'),
-        ask("sample_rows", "stafff"),
-    ):
+    for told in (ask("describe_table", "stafff"), ask("sample_rows", "stafff")):
         assert told.error == "UnknownReferenceError"
         assert "there is no table 'stafff'. Did you mean 'staff'?" in told.observation
 

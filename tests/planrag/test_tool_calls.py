@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import query_tool, simulation_tools
 from dqa.testing.models import PreparedReplies, Reply
+from dqa_planrag.reply import ToolRequest
 from dqa_planrag.tool_calls import ToolCalls
 from dqa_planrag.toolbox import Toolbox
 from tests.planrag.conftest import COUNT, calling, kinds, problems, query
@@ -198,3 +200,5 @@ def test_numbers_are_accepted_as_ids(questions: QuestionSet, database: Database)
     reply = calling(("compare", {"candidates": [1, "2"]} | more))
     (request,) = ToolCalls().read(reply, 1, tuple(toolbox.tools), toolbox).requests
     assert request.arguments == {"candidates": ["1", "2"]}
+    written = json.dumps({"candidates": []} | more)
+    assert toolbox.use(ToolRequest("compare", written)).error is None

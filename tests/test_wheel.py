@@ -79,7 +79,7 @@ def test_the_installed_wheel_runs_next_to_a_user_s_modules(site: Path, tmp_path:
     assert set(found["scenario"]) == {"locating", "building", "agriculture", "stocks"}
     show = ["data", "question", "locating/1", "--generate", "1", "--json"]
     shown = run(site, tmp_path, str(site / "bin" / "dqa"), *show)
-    assert json.loads(shown).keys() == {"question", "rules", "schema", "answer"}
+    assert json.loads(shown).keys() == {"question", "target", "rules", "schema", "answer"}
 
 
 HEAVY = {"numpy", "pydantic", "langchain_core", "langgraph", "sqlalchemy", "sqlglot"}

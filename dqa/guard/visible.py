@@ -37,10 +37,14 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
     omitted.
     """
     shown, form = (policy.in_small_letters, small) if dialect == "ladybug" else (policy, str)
+    repeated = schema.repeated_names or ()
 
     def shows(part: Part) -> bool:
         if isinstance(part, TableInfo):
-            return policy.shows_table(part.name)
+            # A repeated name describes the table of the first schema, which may not be listed.
+            name = part.name.casefold()
+            is_other = name in repeated and policy.owner_of(name)
+            return policy.shows_table(part.name) and not is_other
         if isinstance(part, EdgeInfo):
             ends = map(form, (part.source, part.target))
             return shown.shows_type(form(part.label)) and all(map(shown.shows_label, ends))

@@ -69,6 +69,7 @@ def test_schemas_of_a_policy_are_described_and_joined(
                     with pytest.raises(QueryError):
                         database.query(f"SELECT {read}")
                 if policy is listed:
+                    assert [table.name for table in database.schema().tables] == ["sale"]
                     assert database.query("SELECT price FROM sale").rows == ((7,),)
         with closing(dqa.open_database(location)) as database:
             assert {table.name for table in database.schema().tables} == {"shop"}

@@ -78,6 +78,7 @@ def test_it(dqa_database, dqa_ask):
     failed = {"SELECT 1": ["> *raise KeyError*", "E *KeyError*"], "DELETE FROM supplier": refused}
     for statement, lines in failed.items():
         done = run(pytester, test.replace("STATEMENT", statement))
+        assert done.ret == pytest.ExitCode.TESTS_FAILED
         done.stdout.fnmatch_lines([*lines, "*- dqa: last decisions -*"])
 
 
